@@ -1,4 +1,4 @@
-"""An agent for `rhae run --agent-cmd "python3 examples/agent.py"`: prefers actions that often changed the frame."""
+"""An agent that prefers actions that often changed the frame: `rhae run --agent-cmd "python3 examples/agent.py"`."""
 import json
 import random
 import sys

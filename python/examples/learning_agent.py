@@ -33,7 +33,10 @@ class Table:
         return choice
 
     def learn(self, path: list[tuple[int, int]], reward: float) -> None:
-        """Updates the values after an episode: the last step is worth the reward, each earlier one a little less."""
+        """Updates the values after an episode.
+
+        The last step is worth the reward, each earlier step a little less.
+        """
         worth = reward
         for frame, choice in reversed(path):
             values = self.values[frame]

@@ -1,10 +1,10 @@
 """Attributes the time of a game to its own code or to the engine.
 
-The time belongs to the innermost Python function of either. Sampling is unreliable on a busy machine:
-an external sampler counts moments in which the process does not run, and the interpreter handles
-signals late, often in another function. Instead, `sys.monitoring` (Python 3.12 and newer) reports
-every start and end of a function. The cost of monitoring is measured against the same work without
-it, and subtracted.
+The time belongs to the innermost Python function of either. Sampling is unreliable on a busy
+machine: an external sampler counts moments in which the process does not run, and the interpreter
+handles signals late, often in another function. Instead, `sys.monitoring` (Python 3.12 and newer)
+reports every start and end of a function. The cost of monitoring is measured against the same work
+without it, and subtracted.
 """
 
 from __future__ import annotations

@@ -111,7 +111,10 @@ class EnvironmentScorecard(BaseModel):
     total_actions: int
 
     def get(self, game_id: str | None = None) -> dict[str, Any]:
-        """Returns the card, or one environment on it, as a dictionary. It is empty if the card has no such environment."""
+        """Returns the card, or one environment on it, as a dictionary.
+
+        It is empty if the card has no such environment.
+        """
         if game_id is None:
             return self.model_dump()
         found = (environment for environment in self.environments if game_id in (environment.id, environment.id[:4]))
@@ -147,8 +150,8 @@ class _Card:
 class EnvironmentWrapper:
     """One play, with the interface of the toolkit's wrappers. :meth:`Arcade.make` creates it.
 
-    :meth:`step` and :meth:`reset` return the observation, or ``None`` and log an error if the action
-    is not possible.
+    :meth:`step` and :meth:`reset` return the observation. If the action is not possible, they return
+    ``None`` and log an error.
     """
 
     def __init__(
@@ -197,9 +200,7 @@ class EnvironmentWrapper:
         """
         return self.step(GameAction.RESET)
 
-    def step(
-        self, action: GameAction | int, data: dict[str, Any] | None = None, reasoning: Any = None
-    ) -> FrameDataRaw | None:
+    def step(self, action: GameAction | int, data: dict[str, Any] | None = None, reasoning: Any = None) -> FrameDataRaw | None:
         """Executes an action.
 
         Args:
@@ -373,9 +374,7 @@ class Arcade:
         recording = self.recordings_dir / card.id if save_recording else None
         return EnvironmentWrapper(info, card, seed, self.logger, recording, include_frame_data, renderer)
 
-    def create_scorecard(
-        self, source_url: str | None = None, tags: list[str] | None = None, opaque: Any | None = None
-    ) -> str:
+    def create_scorecard(self, source_url: str | None = None, tags: list[str] | None = None, opaque: Any | None = None) -> str:
         """Opens a scorecard and returns its id.
 
         The tag ``agent`` is added unless the tags contain ``agent`` or ``human``.

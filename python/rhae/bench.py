@@ -217,8 +217,9 @@ def main() -> None:
         )
     if plays is not None:
         print(
-            f"\n{plays['environment']}: {plays['steps_per_second'] / 1e6:.2f} million steps per second with {plays['plays']} plays "
-            f"on {plays['threads']} threads, {plays['ratio']:.0f} times as fast as the Python file on the original engine "
+            f"\n{plays['environment']}: {plays['steps_per_second'] / 1e6:.2f} million steps per second "
+            f"with {plays['plays']} plays on {plays['threads']} threads, "
+            f"{plays['ratio']:.0f} times the Python file on the original engine "
             f"({plays['ratio_per_core']:.0f} times per core)"
         )
 

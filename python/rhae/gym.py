@@ -63,7 +63,7 @@ def _continues_after_loss(on_loss: str) -> bool:
 
 
 def _flat_mask(mask: NDArray[Any]) -> NDArray[np.int8]:
-    """Expands a mask over official numbers to the flat space: the last axis grows from 8 to 4,104."""
+    """Expands a mask over official numbers to the flat space: the last axis grows to 4,104."""
     flat = np.zeros((*mask.shape[:-1], FIRST_CLICK + CELLS), np.int8)
     flat[..., :FIRST_CLICK] = mask
     flat[..., CLICK] = 0
@@ -181,7 +181,10 @@ class Environment(gymnasium.Env[Frame, Any]):
         return self._frame, float(max(0, completed - before)), terminated, truncated, self._info(result)
 
     def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]
-        """Returns the observation in colour, 512 x 512 pixels, if ``render_mode`` is ``"rgb_array"``."""
+        """Returns the observation in colour, 512 x 512 pixels.
+
+        Returns ``None`` unless ``render_mode`` is ``"rgb_array"``.
+        """
         return rgb(self._frame, zoom=8) if self.render_mode == "rgb_array" else None
 
     def snapshot(self) -> _native.Play:
@@ -220,7 +223,7 @@ class Environment(gymnasium.Env[Frame, Any]):
             ...     _ = env.restore(snapshot)
             ...     changed.append(env.step((key, 0, 0))[4]["changed"])
             >>> changed
-            [KQ19]
+            [True, True, True, True]
         """
         if snapshot.id != self._play.id:
             raise ValueError(f"the snapshot is of `{snapshot.id}`, this environment is `{self._play.id}`")
@@ -248,14 +251,15 @@ class Environment(gymnasium.Env[Frame, Any]):
 
 
 class VectorEnvironment(VectorEnv[Frame, Any, Any]):
-    """Many plays of one environment, as a ``gymnasium.vector.VectorEnv``. :func:`make_vec` creates it.
+    """Many plays of one environment, as a ``gymnasium.vector.VectorEnv``.
 
-    Rust threads step the plays; other Python threads run in the meantime. Observations, rewards and
-    everything in ``info`` are arrays that the next call overwrites: copy what you keep. A play whose
-    episode is over starts a new episode at the next step, whatever its action (Gymnasium's
-    ``NEXT_STEP`` mode). ``info`` has the keys ``level``, ``levels_completed``, ``actions``,
-    ``changed`` and ``action_mask`` of :class:`Environment`, with one entry per play. Only settled
-    frames are drawn.
+    :func:`make_vec` creates it. Rust threads step the plays and release the interpreter lock.
+    Observations, rewards and everything in ``info`` are arrays that the next call overwrites: copy
+    what you keep. A play whose episode is over starts a new episode at the next step, whatever its
+    action (Gymnasium's ``NEXT_STEP`` mode).
+
+    ``info`` has the keys ``level``, ``levels_completed``, ``actions``, ``changed`` and
+    ``action_mask`` of :class:`Environment`, with one entry per play. Only settled frames are drawn.
 
     Examples:
         >>> import numpy as np

@@ -38,11 +38,14 @@ class Impossible(Exception):
 
 
 class Refused(Exception):
-    """The request is invalid, or the game produced a result that the protocol cannot carry. The play ends."""
+    """The request is invalid, or the game produced a result that the protocol cannot carry.
+
+    The play ends.
+    """
 
 
 class Play:
-    """One play, with its own module and random states, so that plays do not influence each other."""
+    """One play. Its own module and random states isolate it from other plays."""
 
     def __init__(self, game, module, randomness):
         self.game = game
@@ -133,7 +136,7 @@ class Host:
         self.plays[play] = Play(game, module, randomness)
 
     def state(self, play, deep):
-        """Returns a key that distinguishes states with equal frames, and the clicks that may have an effect.
+        """Returns a key that distinguishes states with equal frames, and the clicks of the game.
 
         `deep` derives the key from all Python state, otherwise from the game's `_get_hidden_state`.
         """
@@ -152,8 +155,8 @@ class Host:
         clicks = [(x, y) for x, y in clicks if 0 <= x < SIZE and 0 <= y < SIZE]
         lists = ("_get_valid_actions", "_get_valid_clickable_actions")
         own = any(getattr(type(game), name) is not getattr(base, name) for name in lists)
-        # A game that does not override these methods may have an empty list because it uses no tags.
-        # That says nothing about clicks.
+        # A game that does not override these methods may have an empty list because it uses no
+        # tags. That says nothing about clicks.
         listed = int(own or bool(clicks))
         return struct.pack("<B16sBH", known, key, listed, len(clicks)) + bytes(part for click in clicks for part in click)
 
@@ -350,7 +353,7 @@ class Digest:
 
 
 def load_engine():
-    """Returns the engine of this package if it is installed, otherwise the official one, and its name."""
+    """Returns the engine and its name: `rhae.arcengine` if installed, otherwise `arcengine`."""
     try:
         import rhae.arcengine as ours
     except ModuleNotFoundError as error:

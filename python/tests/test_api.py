@@ -106,19 +106,22 @@ def test_public_api_has_examples() -> None:
     assert not missing
 
 
+def remove_arcengine() -> dict[str, types.ModuleType]:
+    """Removes `arcengine` from the imported modules and returns the removed ones."""
+    names = [name for name in sys.modules if name.partition(".")[0] == "arcengine"]
+    return {name: sys.modules.pop(name) for name in names}
+
+
 @pytest.mark.parametrize("name", sorted(examples()))
 def test_docstring_examples_run(name: str) -> None:
-    test = examples()[name]
-    present = {key: module for key, module in sys.modules.items() if key.partition(".")[0] == "arcengine"}
-    runner = doctest.DocTestRunner()
     report: list[str] = []
+    # The example of `install` needs a process without the original engine. Other tests use it.
+    original = remove_arcengine()
     try:
-        result = runner.run(test, out=report.append)
+        result = doctest.DocTestRunner().run(examples()[name], out=report.append)
     finally:
-        # The example of `install` replaces the original engine, which other tests use.
-        for key in [key for key in sys.modules if key.partition(".")[0] == "arcengine"]:
-            del sys.modules[key]
-        sys.modules.update(present)
+        remove_arcengine()
+        sys.modules.update(original)
     assert result.failed == 0, "".join(report)
     assert result.attempted > 0
 

@@ -38,7 +38,10 @@ def test_example_game_is_run_won_and_verified(tmp_path: Path) -> None:
 
 
 def test_example_game_passes_validation(tmp_path: Path) -> None:
-    """Limits steps and states per level to keep the test short. A limited search can only find faults."""
+    """Limits steps and states per level to keep the test short.
+
+    A limited search can only find faults.
+    """
     report = rhae_json(tmp_path, "validate", "rv52", "--steps", "300", "--nodes", "200", *hosting(EXAMPLES))
     assert report["passes"], report
 
@@ -97,7 +100,10 @@ print(json.dumps({
 
 
 def official(url: str, mode: str, engine: str, home: Path, game: str, actions: list[int]) -> dict[str, Any]:
-    """Plays a game with the official client on one of the engines. Returns the scorecard and the frames."""
+    """Plays a game with the official client on one of the engines.
+
+    Returns the scorecard and the frames.
+    """
     request = {"url": url, "mode": mode, "engine": engine, "folder": str(home), "game": game, "actions": actions}
     client = [sys.executable, "-P", "-c", CLIENT]
     done = subprocess.run(client, input=json.dumps(request), cwd=home, capture_output=True, text=True, check=False, timeout=300)
@@ -106,7 +112,7 @@ def official(url: str, mode: str, engine: str, home: Path, game: str, actions: l
 
 
 def comparable_results(seen: dict[str, Any]) -> list[Any]:
-    """Returns the values that scorecards of the same play must have in common on server and client."""
+    """Returns the values that a play must have in common on server and client."""
     environment = seen["card"]["environments"][0]
     run = environment["runs"][0]
     same = ("levels_completed", "actions", "resets", "state", "completed", "level_actions", "level_baseline_actions")

@@ -1,4 +1,4 @@
-"""The drop-in under the name `arcengine`, in separate processes: imports and the official toolkit."""
+"""The drop-in under the name `arcengine`, in separate processes."""
 
 from __future__ import annotations
 

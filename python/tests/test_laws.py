@@ -1,4 +1,4 @@
-"""Random sprites, levels, cameras and operations have equal results, array types and errors on both engines."""
+"""Random sprites, levels, cameras and operations: equal results, types and errors on both engines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TAGS = st.lists(st.sampled_from(["a", "b", "c", "sys_static", "sys_click", "sys_
 
 @st.composite
 def cells(draw: st.DrawFn) -> Any:
-    """Generates cells as games pass them: lists, arrays of several types, views, sometimes invalid values."""
+    """Generates cells as games pass them: lists, arrays, views, sometimes invalid values."""
     height, width = draw(st.sampled_from([(1, 1), (2, 2), (2, 3), (4, 4), (3, 6), (6, 6), (1, 7), (0, 0), (2, 0)]))
     rows = [[draw(CELLS) for _ in range(width)] for _ in range(height)]
     kind = draw(st.sampled_from(["list", "list", "list", "int8", "int64", "uint8", "float", "strided", "turned", "odd"]))

@@ -235,7 +235,7 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
         [one] if args.json && levels.len() == 1 => output::print_json(one)?,
         [_] if levels.len() == 1 => {}
         all if args.json => {
-            output::print_json(&serde_json::json!({ "game_id": info.id.as_str(), "levels": all }))?
+            output::print_json(&serde_json::json!({ "game_id": info.id.as_str(), "levels": all }))?;
         }
         all => output::print(&report::table(all))?,
     }

@@ -307,7 +307,7 @@ pub(crate) fn entries_with_frames(
         entries.push(Entry {
             frames: Some(frames.to_vec()),
             ..entry
-        })
+        });
     });
     match replayed {
         Ok(replayed) => {

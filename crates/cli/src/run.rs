@@ -185,7 +185,7 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
     let bar = bar(json);
     let play = |arena: &dyn Arena| {
         run_all(&spec, arena, &interrupt, &mut |progress| {
-            show(&bar, progress)
+            show(&bar, progress);
         })
     };
     let results = match &location {

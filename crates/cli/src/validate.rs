@@ -172,7 +172,7 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
     let interrupt = interrupt_flag()?;
     let subject = |info: &GameInfo| subjects::candidate(args, &games, info, &stored, &interrupt);
     let subjects = selected.iter().map(subject).collect::<Result<Vec<_>>>()?;
-    let bar = monitor::progress_bar(args.json);
+    let bar = progress_bar(args.json);
     let monitor = monitor::CommandMonitor::new(
         &games,
         &args.hosted,

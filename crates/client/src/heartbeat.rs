@@ -29,7 +29,7 @@ impl Heartbeat {
                         Ok(false) => return,
                         // The next heartbeat may succeed. The plays of a closed card notice it.
                         Err(error) => {
-                            *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(error)
+                            *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                         }
                     }
                     if stopped.load(Ordering::Relaxed) {

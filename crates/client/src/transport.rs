@@ -1,5 +1,5 @@
-//! HTTP requests to one address. A request is sent once, and a failure states what is known about
-//! it.
+//! HTTP requests to one address. A request is sent once, and a [`Failure`] tells whether it may have
+//! arrived.
 //!
 //! This module does not know what requests mean. Its caller decides whether one may be sent again.
 

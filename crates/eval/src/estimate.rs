@@ -12,8 +12,9 @@ pub struct Estimate {
     pub min_cost: Option<CostEstimate>,
 }
 
-/// Estimates the requests that a journal leaves open, from the actual prompts. The cost is a lower
-/// bound: a reasoning model uses many more tokens than its answer contains.
+/// Estimates the cost of the requests that are still open according to a journal, from their actual
+/// prompts. The cost is a lower bound: a reasoning model uses many more tokens than its answer
+/// contains.
 pub fn estimate(
     plan: &Plan,
     solver: &dyn Solver,

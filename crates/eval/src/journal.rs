@@ -112,14 +112,14 @@ impl Journal {
         let mut text =
             serde_json::to_vec(line).map_err(|error| EvalError::Config(error.to_string()))?;
         text.push(b'\n');
-        let mine = {
+        let line_number = {
             let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
             writer.file.write_all(&text).map_err(failed)?;
             writer.written += 1;
             writer.written
         };
         let mut synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
-        if *synced < mine {
+        if *synced < line_number {
             // The sync covers all lines written before it starts, including those of other threads.
             let written = self
                 .writer
@@ -172,7 +172,8 @@ mod tests {
             for thread in 0..8 {
                 let journal = &journal;
                 scope.spawn(move || {
-                    (0..20).for_each(|number| journal.append(&line(thread * 100 + number)).unwrap())
+                    (0..20)
+                        .for_each(|number| journal.append(&line(thread * 100 + number)).unwrap());
                 });
             }
         });

@@ -7,8 +7,8 @@ use rhae_protocol::{EvalAnswer, EvalLine, EvalTarget, EvalUsage};
 /// The state of a run according to its journal.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    /// The attempts, by set, task, test (from 0) and attempt (from 1).
-    pub slots: BTreeMap<(String, String, usize, usize), Slot>,
+    /// The attempts that need no further request, by set, task, test (from 0) and attempt (from 1).
+    pub closed_attempts: BTreeMap<(String, String, usize, usize), ClosedAttempt>,
     /// The requests, by number.
     pub requests: BTreeMap<u64, RequestRecord>,
     /// The usage of requests that have ended.
@@ -23,9 +23,9 @@ pub struct Ledger {
     current_process: Option<(u64, u64)>,
 }
 
-/// An attempt that is answered or has a lasting failure.
+/// An attempt that is answered or has failed permanently.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Slot {
+pub struct ClosedAttempt {
     /// The number of the request that closed the attempt.
     pub request: u64,
 }
@@ -35,7 +35,7 @@ pub struct Slot {
 pub struct RequestRecord {
     /// The requested tests and attempts.
     pub target: EvalTarget,
-    /// The outcome; `None` if the request is in flight or was when its process ended.
+    /// The outcome; `None` if the request is in flight, or was in flight when its process ended.
     pub outcome: Option<RequestOutcome>,
     /// The duration in milliseconds.
     pub ms: u64,
@@ -49,7 +49,7 @@ pub struct RequestRecord {
 #[derive(Clone, Debug, PartialEq)]
 pub enum RequestOutcome {
     Answer(EvalAnswer),
-    /// A failure: its kind, its message, and whether it is lasting, that is, closes the attempts.
+    /// A failure: its kind, its message, and whether it is permanent and so closes the attempts.
     Failure(String, String, bool),
 }
 
@@ -174,11 +174,11 @@ impl Ledger {
                 let key = (target.set.clone(), target.task.clone(), test, attempt);
                 // The first answer counts. An answer replaces a failure.
                 if !self
-                    .slots
+                    .closed_attempts
                     .get(&key)
-                    .is_some_and(|slot| self.is_answer(slot.request))
+                    .is_some_and(|closed| self.is_answer(closed.request))
                 {
-                    self.slots.insert(key, Slot { request });
+                    self.closed_attempts.insert(key, ClosedAttempt { request });
                 }
             }
         }
@@ -201,9 +201,9 @@ impl Ledger {
         attempt: usize,
         retry_failed: bool,
     ) -> bool {
-        let slot = self
-            .slots
-            .get(&(target.set.clone(), target.task.clone(), test, attempt));
+        let slot =
+            self.closed_attempts
+                .get(&(target.set.clone(), target.task.clone(), test, attempt));
         slot.is_some_and(|slot| !retry_failed || self.is_answer(slot.request))
     }
 

@@ -5,7 +5,7 @@
 //! | type | role |
 //! | --- | --- |
 //! | [`Plan`] | the tests to solve, divided into requests |
-//! | [`solver::Solver`] | answers requests: a model, a program search, a baseline, a recording |
+//! | [`solver::Solver`] | answers requests: a model, a program search, random guesses or a recording |
 //! | [`run`] | sends the open requests of an [`EvalSpec`] and journals their answers |
 //! | [`Ledger`] | the state of a run, computed from its journal |
 //! | [`assemble`] | computes [`EvalResults`] from the ledger: grids, scores and costs |
@@ -14,14 +14,15 @@
 //!
 //! * **No answer is lost.** An answer is synced to disk before it is used. A killed process loses
 //!   only the requests in flight, and the journal names them.
-//! * **A run resumes at the attempt.** An attempt that the journal answers is not requested again.
-//! * **Limits are measured.** Money and tokens are the spent ones, including those of failed
-//!   requests, over all processes of a run.
-//! * **Scoring is separate from running.** Results depend on the journal, the data and the parser,
-//!   so they can be recomputed, also with another parser.
+//! * **A run resumes where it stopped.** An attempt with an answer in the journal is not requested
+//!   again.
+//! * **Limits apply to measured usage.** Money and tokens are those that the run has spent,
+//!   including failed requests, over all of its processes.
+//! * **Scoring is separate from running.** Results depend only on the journal, the data and the
+//!   parser, so they can be recomputed, also with another parser.
 //! * **Solvers do not see solutions.**
 //!
-//! This crate does not know terminals, command-line flags or the origin of the data.
+//! This crate knows nothing about terminals, command-line flags or the origin of the data.
 //!
 //! # Examples
 //!
@@ -102,7 +103,7 @@ use std::path::PathBuf;
 pub use estimate::{Estimate, estimate};
 pub use folder::{EvalFolder, load_config};
 pub use journal::load_lines;
-pub use ledger::{Ledger, RequestOutcome, RequestRecord, Slot};
+pub use ledger::{ClosedAttempt, Ledger, RequestOutcome, RequestRecord};
 pub use plan::{Plan, PlannedSet, shard};
 pub use report::report;
 pub use results::{AttemptResult, EvalResults, SetResult, assemble};

@@ -115,7 +115,7 @@ pub fn shard(sets: &mut [PlannedSet], part: usize, parts: usize) -> Result<(), E
 pub struct Plan {
     /// The sets, with solutions.
     pub sets: Vec<PlannedSet>,
-    /// The tasks without solutions, in the order of `sets`.
+    /// The tasks as solvers see them, without solutions, in the order of `sets`.
     blind: Vec<BTreeMap<TaskId, Task>>,
     /// All requests, task by task.
     pub(crate) jobs: Vec<Job>,
@@ -172,7 +172,7 @@ impl Plan {
                         .iter()
                         .for_each(|&test| job(vec![test], (1..=attempts).collect())),
                     Unit::Task => {
-                        (1..=attempts).for_each(|attempt| job(tests.clone(), vec![attempt]))
+                        (1..=attempts).for_each(|attempt| job(tests.clone(), vec![attempt]));
                     }
                 }
             }
@@ -221,13 +221,13 @@ impl Plan {
     /// Returns the requests that have an open attempt according to the journal.
     pub(crate) fn open(&self, ledger: &Ledger, retry_failed: bool) -> Vec<Job> {
         let open = |job: &&Job| {
-            let slots = job.target.tests.iter().flat_map(|&test| {
+            let attempts = job.target.tests.iter().flat_map(|&test| {
                 job.target
                     .attempts
                     .iter()
                     .map(move |&attempt| (test, attempt))
             });
-            slots
+            attempts
                 .into_iter()
                 .any(|(test, attempt)| !ledger.is_done(&job.target, test, attempt, retry_failed))
         };

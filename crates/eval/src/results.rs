@@ -34,7 +34,7 @@ pub struct EvalResults {
     pub attempts: usize,
     /// The name of the parser of answers.
     pub parser: &'static str,
-    /// Whether every attempt has an answer or a lasting failure.
+    /// Whether every attempt is answered or has failed permanently.
     pub finished: bool,
     /// The reason why the last process ended; absent if it was killed.
     pub ended: Option<String>,
@@ -237,9 +237,10 @@ fn collect(
                 .get(id)
                 .and_then(|task| task.test.get(test)?.output.as_ref());
             for attempt in 1..=attempts {
-                let slot = ledger
-                    .slots
-                    .get(&(name.clone(), id.to_string(), test, attempt));
+                let slot =
+                    ledger
+                        .closed_attempts
+                        .get(&(name.clone(), id.to_string(), test, attempt));
                 let record = slot.and_then(|slot| {
                     ledger
                         .requests
@@ -326,7 +327,7 @@ fn read_grid(result: &mut AttemptResult, record: &crate::RequestRecord, parser: 
             }
         }
         Some(RequestOutcome::Failure(kind, message, _)) => {
-            result.grid = Err((SolverFailureKind::canonical_name(kind), message.clone()))
+            result.grid = Err((SolverFailureKind::canonical_name(kind), message.clone()));
         }
         None => {}
     }

@@ -39,7 +39,7 @@ pub struct EvalSpec<'a> {
     pub resumed: bool,
 }
 
-/// The progress of a run. All fields count except `spent`.
+/// The progress of a run. All fields except `spent` are counts.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
     /// The requests that have ended, including those of earlier processes.
@@ -47,7 +47,7 @@ pub struct Progress {
     /// All requests of the plan.
     pub total: usize,
     pub in_flight: usize,
-    /// The tasks of which all tests are solved.
+    /// The tasks whose tests are all solved.
     pub solved: usize,
     /// The tasks without open attempts.
     pub tasks_done: usize,
@@ -59,9 +59,9 @@ pub struct Progress {
 
 /// Runs the open requests of a plan and returns the final state of the journal.
 ///
-/// The run ends when all attempts are answered, a limit is reached, or `interrupt` becomes true.
-/// It then sends no further requests and waits for those in flight. `show` is called about every
-/// 100 milliseconds.
+/// The run ends when all attempts are answered, a limit is reached, or `interrupt` becomes true. It
+/// then sends no further requests. It waits for billed requests in flight and cancels all others.
+/// `show` is called about every 100 milliseconds.
 ///
 /// # Errors
 ///
@@ -147,7 +147,7 @@ struct Shared<'a> {
     spec: &'a EvalSpec<'a>,
     journal: &'a Journal,
     scheduler: &'a Scheduler,
-    /// Set when requests in flight must stop.
+    /// True when requests in flight must stop.
     cancelled: AtomicBool,
     tally: Mutex<Tally>,
     ledger: Mutex<Ledger>,
@@ -221,7 +221,7 @@ impl Shared<'_> {
             }) => {
                 ends_run = ends.then(|| message.clone());
                 // A failure that affects every request does not count against this attempt.
-                let lasting = kind.is_lasting() && !ends;
+                let lasting = kind.is_permanent() && !ends;
                 EvalLine::Failed {
                     request,
                     at_ms,

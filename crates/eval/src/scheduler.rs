@@ -1,8 +1,9 @@
 //! The queue of requests, which admits each one under all limits.
 //!
 //! **Invariant:** spend limits use measured costs. While such a limit is set and requests are in
-//! flight, another one is admitted only if the limit holds even if each of them costs as much as
-//! the most expensive request so far. The first request is sent alone.
+//! flight, the scheduler admits another request only if the limit would hold even if the new
+//! request and all requests in flight cost as much as the most expensive request so far. The first
+//! request is sent alone. A request that is sent while none is in flight may exceed the limit.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

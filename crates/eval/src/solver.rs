@@ -118,9 +118,9 @@ impl SolverFailureKind {
             .unwrap_or("failed")
     }
 
-    /// Returns whether the failure closes the attempt. An attempt that was cut off by the end of
-    /// the run stays open.
-    pub(crate) const fn is_lasting(self) -> bool {
+    /// Returns whether the failure is permanent and so closes the attempt. An attempt that was cut
+    /// off by the end of the run stays open.
+    pub(crate) const fn is_permanent(self) -> bool {
         !matches!(self, Self::RunTimeout | Self::Stopped)
     }
 }
@@ -163,8 +163,8 @@ pub trait Solver: Sync {
     /// Answers a question. It must return soon after [`RequestContext::expired`] returns a reason.
     fn answer(&self, question: &Question<'_>, context: &RequestContext<'_>) -> Outcome;
 
-    /// Returns whether answers are billed. When a run stops, it waits for billed requests in flight
-    /// and cancels others.
+    /// Returns whether requests are billed. A run that stops waits for billed requests in flight,
+    /// and cancels all others.
     fn is_billed(&self) -> bool {
         false
     }

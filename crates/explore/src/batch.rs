@@ -12,8 +12,8 @@ pub(crate) struct Batch<S> {
     pub(crate) transitions: Vec<Transition>,
     /// The states that the transitions reach. Empty if states are packed.
     pub(crate) states: Vec<S>,
-    /// In a search with all clicks: the number of cells that each edge represents, 0 if its action is
-    /// not a click. Empty in other searches.
+    /// In a search with all clicks: the number of cells that each edge represents, 0 if its action
+    /// is not a click. Empty in other searches.
     pub(crate) weights: Vec<u16>,
     /// Whether a reached state did not pack.
     pub(crate) unpackable: bool,

@@ -36,9 +36,9 @@ fn bisect(holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..100 {
         let middle = (low + high) / 2.0;
         if holds(middle) {
-            low = middle
+            low = middle;
         } else {
-            high = middle
+            high = middle;
         }
     }
     (low + high) / 2.0

@@ -158,9 +158,9 @@ pub(crate) struct Builder<'a, E: Explorable, const PACKED: bool> {
     /// The states that wait to be expanded, in the order of their ids. Unused if states are packed.
     queue: VecDeque<E::State>,
     queue_heap_bytes: usize,
-    /// Buffers for the batch that is being merged: `targets` holds the target of each edge, the
-    /// second buffer the ids that a batched lookup found for its transitions.
+    /// The target of each edge of the batch that is being merged; a reused buffer.
     targets: Vec<u32>,
+    /// The ids that a batched lookup found for the transitions of that batch; a reused buffer.
     known_ids: Vec<u32>,
     /// The memory of the index and of all batches, as last measured.
     external_bytes: usize,
@@ -362,8 +362,8 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
                 // The depth limit is reached.
                 break;
             }
-            // The next depth starts at a known id only after all nodes of the current depth have been
-            // expanded, so a range never spans two depths.
+            // The first id of the next depth is known only after all nodes of the current depth are
+            // merged, so a range never spans two depths.
             let rows = batch.counts.len().min(row + self.remaining_in_depth());
             let edges = edge + batch.counts[row..rows].iter().sum::<u32>() as usize;
             let transition_end = transition

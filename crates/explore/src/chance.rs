@@ -91,7 +91,7 @@ impl Chances {
                     chances.set(node, chance);
                 }
                 _ => {
-                    chances.solve_component(graph, components, policy, members, &mut row_of, bytes)
+                    chances.solve_component(graph, components, policy, members, &mut row_of, bytes);
                 }
             }
         }
@@ -165,11 +165,11 @@ impl Chances {
                 .iter()
                 .filter(|&&target| !components.same_component(node, target))
             {
-                let there = self.at(target);
-                let known = between.unwrap_or(there);
+                let exit = self.at(target);
+                let known = between.unwrap_or(exit);
                 between = Some(Chance {
-                    low: known.low.min(there.low),
-                    high: known.high.max(there.high),
+                    low: known.low.min(exit.low),
+                    high: known.high.max(exit.high),
                 });
             }
         }

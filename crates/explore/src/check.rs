@@ -53,9 +53,9 @@ pub fn check_graph<E: Explorable>(
     let max_walk_len = 4 * graph.depth().max(8);
     let mut remaining = steps;
     'walks: while remaining > 0 {
-        let (mut state, mut node, mut line) = (level.start(), 0_u32, Vec::new());
+        let (mut state, mut node, mut walk) = (level.start(), 0_u32, Vec::new());
         while remaining > 0
-            && line.len() < max_walk_len
+            && walk.len() < max_walk_len
             && graph.outcome(node) == Outcome::Continue
             && !graph.is_frontier(node)
         {
@@ -63,14 +63,15 @@ pub fn check_graph<E: Explorable>(
                 break 'walks;
             }
             remaining -= 1;
-            // In a weighted graph all cells were clicked, so no click can be unlisted.
+            // With all clicks this tries every cell, so the list is computed once per step.
             let actions = edge_choices(level, &state, graph.rows.is_weighted())?;
+            // In a weighted graph every cell was clicked, so no click can be unlisted.
             if unlisted.is_none()
                 && !graph.rows.is_weighted()
                 && level.offered(&state).contains(ActionKind::Action6)
             {
                 unlisted = unlisted_click(level, &state, &actions, rng)?.map(|click| {
-                    let actions = line.iter().copied().chain([click]).collect();
+                    let actions = walk.iter().copied().chain([click]).collect();
                     GraphWarning::UnlistedClick { actions }
                 });
             }
@@ -78,7 +79,7 @@ pub fn check_graph<E: Explorable>(
             let Some(&action) = rng.choose(&actions) else {
                 break;
             };
-            line.push(action);
+            walk.push(action);
             let edge = actions
                 .iter()
                 .position(|&known| known == action)
@@ -92,7 +93,7 @@ pub fn check_graph<E: Explorable>(
             let agrees = actions.len() == targets.len()
                 && graph.keys.at(targets[edge] as usize) == with_outcome(key, outcome);
             if !agrees {
-                same_key.get_or_insert(GraphWarning::KeyCollision { actions: line });
+                same_key.get_or_insert(GraphWarning::KeyCollision { actions: walk });
                 break;
             }
             node = targets[edge];

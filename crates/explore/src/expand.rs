@@ -4,7 +4,7 @@ use rhae_engine::{Action, ActionKind, ActionSet, Outcome};
 
 use crate::Explorable;
 use crate::batch::Batch;
-use crate::explorable::keys_of;
+use crate::explorable::simple_actions;
 use crate::graph::{CLICKS, KEY, outcome_of, with_outcome};
 
 /// Expands states of a level and reuses its buffers between them.
@@ -15,7 +15,7 @@ pub(crate) struct Expander<'a, E: Explorable, const PACKED: bool> {
     offered: ActionSet,
     /// The simple actions among `offered`, followed by the clicks of the last state.
     actions: Vec<Action>,
-    key_count: usize,
+    simple_count: usize,
     click_results: Vec<(u128, E::State, u16)>,
 }
 
@@ -27,7 +27,7 @@ impl<'a, E: Explorable, const PACKED: bool> Expander<'a, E, PACKED> {
             all_clicks,
             offered,
             actions,
-            key_count: 0,
+            simple_count: 0,
             click_results,
         }
     }
@@ -68,10 +68,10 @@ impl<'a, E: Explorable, const PACKED: bool> Expander<'a, E, PACKED> {
         if offered != self.offered {
             self.offered = offered;
             self.actions.clear();
-            self.actions.extend(keys_of(offered));
-            self.key_count = self.actions.len();
+            self.actions.extend(simple_actions(offered));
+            self.simple_count = self.actions.len();
         }
-        self.actions.truncate(self.key_count);
+        self.actions.truncate(self.simple_count);
         let clicks = offered.contains(ActionKind::Action6);
         batch.has_clicks |= clicks;
         if clicks && !self.all_clicks {

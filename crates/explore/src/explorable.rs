@@ -33,13 +33,13 @@ pub trait Explorable: Sync {
     /// offered. The default appends none.
     fn clicks(&self, _state: &Self::State, _actions: &mut Vec<Action>) {}
 
-    /// Appends the actions that a search tries in a state: simple actions in the order of their ids,
-    /// then the [`clicks`](Self::clicks).
+    /// Appends the actions that a search tries in a state: simple actions in the order of their
+    /// ids, then the [`clicks`](Self::clicks).
     ///
     /// RESET and undo are left out, because returning to an earlier board never shortens a win.
     fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {
         let offered = self.offered(state);
-        actions.extend(keys_of(offered));
+        actions.extend(simple_actions(offered));
         if offered.contains(ActionKind::Action6) {
             self.clicks(state, actions);
         }
@@ -97,7 +97,7 @@ pub trait Explorable: Sync {
 
 /// Returns the simple actions (those without coordinates) that a search tries among the offered
 /// ones: all except RESET and undo.
-pub(crate) fn keys_of(offered: ActionSet) -> impl Iterator<Item = Action> {
+pub(crate) fn simple_actions(offered: ActionSet) -> impl Iterator<Item = Action> {
     offered
         .iter()
         .filter(|kind| !matches!(kind, ActionKind::Reset | ActionKind::Action7))

@@ -217,7 +217,8 @@ impl Graph {
 
 pub(crate) const KEY: u128 = (1 << PACKED_BITS) - 1;
 
-/// Stores an outcome in the two highest bits of a key. A 128-bit hash thereby loses two bits.
+/// Stores an outcome in the two highest bits of a key. A hash is truncated to the remaining
+/// 126 bits.
 #[inline]
 pub(crate) const fn with_outcome(key: u128, outcome: Outcome) -> u128 {
     // Works on the halves separately: reading a key as a whole right after its halves were written

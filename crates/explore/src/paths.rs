@@ -2,7 +2,7 @@
 
 use rhae_engine::{Action, ActionKind, Outcome};
 
-use crate::explorable::keys_of;
+use crate::explorable::simple_actions;
 use crate::graph::CLICKS;
 use crate::{Explorable, Graph};
 
@@ -102,7 +102,7 @@ pub(crate) fn edge_choices<E: Explorable>(
         return Ok(actions);
     }
     let offered = level.offered(state);
-    actions.extend(keys_of(offered));
+    actions.extend(simple_actions(offered));
     let mut known = Vec::new();
     if offered.contains(ActionKind::Action6) {
         for cell in 0..CLICKS {

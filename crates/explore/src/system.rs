@@ -2,10 +2,11 @@
 //!
 //! The probability `x` of a node is the mean of its successors: `leaving · x = Σ weight · x' +
 //! exits`, with integer coefficients. Floating-point arithmetic only proposes a solution. The
-//! proposal is refined by its exact residual until that is a few units, and is then shifted up
-//! (down) along the expected time until every equation holds with `≥` (`≤`), which is checked
-//! exactly. The matrix has a non-negative inverse, because play leaves the component with
-//! probability 1. A vector that passes the check is therefore an upper (lower) bound.
+//! proposal is refined by its exact residual until that is a few units. For an upper (lower) bound
+//! it is then shifted up (down), at each node in proportion to the expected time that play stays in
+//! the component, until every equation holds with `≥` (`≤`). This is checked exactly. The matrix has
+//! a non-negative inverse, because play leaves the component with probability 1. A vector that
+//! passes the check is therefore an upper (lower) bound.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -141,20 +142,21 @@ impl System {
             if next.iter().any(|&value| value.unsigned_abs() > 2 * ONE) {
                 return;
             }
-            let left = max_residual(&next);
-            if left >= error {
+            let remaining = max_residual(&next);
+            if remaining >= error {
                 return;
             }
-            let helped = left < error / 2;
+            let halved = remaining < error / 2;
             *solution = next;
-            error = left;
-            if !helped {
+            error = remaining;
+            if !halved {
                 return;
             }
         }
     }
 
-    /// Shifts a solution along the expected time until the exact check of the bound passes.
+    /// Shifts a solution in proportion to the expected time until the exact check of the bound
+    /// passes.
     fn shifted(
         &self,
         solution: &[i128],

@@ -58,9 +58,9 @@ pub fn win_within(
     if nearest.is_none_or(|depth| depth > actions as usize) {
         return Chance { low: 0, high: 0 };
     }
-    let mut here = vec![0_u128; graph.nodes()];
-    let mut there = vec![0_u128; graph.nodes()];
-    here[0] = ONE;
+    let mut current_mass = vec![0_u128; graph.nodes()];
+    let mut next_mass = vec![0_u128; graph.nodes()];
+    current_mass[0] = ONE;
     let (mut won, mut lost) = (0, 0);
     let mut playing = ONE;
     for taken in 0..actions {
@@ -77,7 +77,7 @@ pub fn win_within(
             .get(taken as usize + 1)
             .map_or(graph.nodes(), |&end| end as usize);
         playing = 0;
-        for (node, mass) in here[..reached].iter_mut().enumerate() {
+        for (node, mass) in current_mass[..reached].iter_mut().enumerate() {
             if *mass == 0 {
                 continue;
             }
@@ -85,7 +85,7 @@ pub fn win_within(
             if total > 0 {
                 let share = *mass / u128::from(total);
                 for (target, weight) in moves {
-                    there[target as usize] += share * u128::from(weight);
+                    next_mass[target as usize] += share * u128::from(weight);
                 }
             }
             *mass = 0;
@@ -94,7 +94,7 @@ pub fn win_within(
             .layers
             .get(taken as usize + 2)
             .map_or(graph.nodes(), |&end| end as usize);
-        for (node, mass) in there[..touched]
+        for (node, mass) in next_mass[..touched]
             .iter_mut()
             .enumerate()
             .filter(|(_, mass)| **mass != 0)
@@ -106,7 +106,7 @@ pub fn win_within(
                 Outcome::Continue => playing += *mass,
             }
         }
-        std::mem::swap(&mut here, &mut there);
+        std::mem::swap(&mut current_mass, &mut next_mass);
     }
     Chance {
         low: won,

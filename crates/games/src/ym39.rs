@@ -170,7 +170,7 @@ fn respond<S: FrameSink>(level: &Level, herd: &mut Herd, call: &Call, sink: &mut
                 &herd::walked(herd, &responses, steps),
                 call.cell,
                 sink,
-            )
+            );
         });
     }
     *herd = responses.arrived;

@@ -56,7 +56,7 @@ impl Admission {
     /// # Errors
     ///
     /// Returns a failure if the call is cancelled, its deadline passes or the circuit breaker is
-    /// broken.
+    /// permanently open.
     pub(crate) fn acquire(
         &self,
         cancel: &CancelToken,

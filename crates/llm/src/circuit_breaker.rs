@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::BreakerConfig;
 use crate::config::seconds;
 
-/// The limit of a cool-down, which doubles with each round.
+/// The upper limit of a cool-down, which doubles with each round.
 const MAX_COOL_DOWN: Duration = Duration::from_secs(600);
 
 /// A circuit breaker that allows one trial request after each cool-down.
@@ -27,7 +27,7 @@ enum State {
     Open { until: Duration },
     /// One trial request is in flight.
     HalfOpen,
-    /// Requests are blocked permanently.
+    /// Requests are blocked permanently, because too many trial requests failed.
     Broken,
 }
 

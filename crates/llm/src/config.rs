@@ -105,10 +105,10 @@ pub struct ModelConfig {
     /// empty, no key is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_env: Option<String>,
-    /// The provider's name of the model.
+    /// The provider's name for the model.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub model: String,
-    /// Whether answers are streamed.
+    /// Whether replies are streamed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stream: bool,
     /// Additional fields of the request body, passed on unchanged.
@@ -144,7 +144,7 @@ pub struct ModelConfig {
     pub of: Option<String>,
 }
 
-/// The source of answers and its API.
+/// The source of replies and its API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Provider {
@@ -156,11 +156,11 @@ pub enum Provider {
     Anthropic,
     /// The Gemini API of Google.
     Gemini,
-    /// Prepared answers from the configuration.
+    /// Canned replies from the configuration.
     Mock,
     /// Answers from a recording.
     Replay,
-    /// Another model whose answers are recorded.
+    /// Another model whose replies are recorded.
     Record,
 }
 
@@ -193,7 +193,7 @@ impl Default for Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Timeouts {
-    /// For resolving the host name and for connecting, each.
+    /// For resolving the host name and for connecting; it applies to each of them separately.
     pub connect_s: f64,
     /// For each write.
     pub write_s: f64,

@@ -21,7 +21,7 @@ pub enum LlmError {
         "the environment variable `{variable}` must hold the API key, without spaces or line breaks"
     )]
     NoKey { variable: String },
-    /// A file of recorded answers cannot be read or written.
+    /// A file of recorded replies cannot be read or written.
     #[error("`{path}`: {reason}")]
     Recording { path: String, reason: String },
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The maximum number of characters of a message.
 const MAX_MESSAGE_CHARS: usize = 500;
 
-/// The reason why an attempt or a call produced no answer.
+/// The reason why an attempt or a call produced no reply.
 ///
 /// **Invariant:** the message contains no API key and no control characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -33,7 +33,7 @@ pub struct Failure {
 pub enum FailureKind {
     /// The request was not sent, so it consumed nothing.
     NotSent,
-    /// The connection broke or was silent for too long. The consumption is unknown.
+    /// The connection broke or was silent for too long. How many tokens it consumed is unknown.
     Lost,
     /// The request exceeded its total timeout or the caller's deadline.
     TimedOut,
@@ -47,7 +47,7 @@ pub enum FailureKind {
     Halted,
     /// The circuit breaker is open permanently after too many failures.
     CircuitOpen,
-    /// The configuration cannot produce an answer, for example because a recording does not contain
+    /// The configuration cannot produce a reply, for example because a recording does not contain
     /// the request.
     NoAnswer,
 }
@@ -82,8 +82,8 @@ impl Failure {
         kind && !self.no_retry
     }
 
-    /// Returns whether every other call would fail as well: a wrong key, an unknown model, no
-    /// credit, an open circuit breaker, or a cancelled or halted run.
+    /// Returns whether every other call would fail as well: because of a wrong key, an unknown
+    /// model, no credit, an open circuit breaker, or a cancelled or halted run.
     pub fn affects_all_calls(&self) -> bool {
         match self.kind {
             FailureKind::Cancelled | FailureKind::Halted | FailureKind::CircuitOpen => true,

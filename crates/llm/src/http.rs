@@ -20,7 +20,7 @@ use crate::{CancelToken, LlmError, ModelConfig};
 
 /// The size limit of a response.
 const MAX_RESPONSE_BYTES: u64 = 64 * 1024 * 1024;
-/// The size limit of an error response. Longer ones are ignored.
+/// The size limit of an error response. A longer error response is ignored.
 const MAX_ERROR_BYTES: u64 = 64 * 1024;
 
 /// The connections to the server of a model.
@@ -46,7 +46,7 @@ pub(crate) trait EventSink {
     /// Processes an event. Returns true if it was the last.
     fn take(&mut self, event: &Event) -> Result<bool, Failure>;
 
-    /// Returns whether the answer is complete, even if the stream ends without its end marker.
+    /// Returns whether the reply is complete, even if the stream ends without its end marker.
     fn is_complete(&self) -> bool;
 }
 
@@ -219,7 +219,7 @@ impl HttpTransport {
                     data: self.hide(&event.data),
                     ..event
                 },
-                // The answer is complete. A retry would be billed again, however the stream ends.
+                // The reply is complete. A retry would be billed again, however the stream ends.
                 _ if stream.is_complete() => return Ok(Received::Streamed),
                 Ok(None) => {
                     return Err(Failure::new(

@@ -1,4 +1,4 @@
-//! Calls of language models: providers, retries, limits, tokens and cost.
+//! Calls to language models: providers, retries, limits, tokens and cost.
 //!
 //! # Overview
 //!
@@ -12,11 +12,13 @@
 //! | [`CancelToken`] | cancels calls from another thread |
 //!
 //! [`Model::ask`] makes one call: it sends the request, retries failures that may be temporary, and
-//! reports the usage of every attempt, including failed ones.
+//! reports the usage of every attempt, including failed ones. An attempt is one transmission of the
+//! request; journals and reports call it a transmission, because an attempt at a task is something
+//! else.
 //!
 //! # Examples
 //!
-//! The provider `mock` answers from a list and needs no network:
+//! The provider `mock` returns replies from a list and needs no network:
 //!
 //! ```
 //! use rhae_llm::{CancelToken, Model, Models, Request};
@@ -50,7 +52,7 @@
 //! that was in flight when the process died. [`AttemptStart::id`] is sent to the server as
 //! `X-Client-Request-Id`, so that a journal can be compared with the provider's records.
 //!
-//! This crate does not know games, tasks, prompts or journal formats.
+//! This crate knows nothing about games, tasks, prompts or journal formats.
 
 mod admission;
 mod cancel;

@@ -1,4 +1,4 @@
-//! The provider `mock`: prepared answers without a network.
+//! The provider `mock`: canned replies without a network.
 
 use crate::{Finish, Part, Reply, Request, Role, Usage, estimate_tokens};
 

@@ -1,7 +1,7 @@
 //! An opened model: sends requests, retries them and reports their usage.
 //!
-//! **Invariant:** the observer is called exactly once before each attempt and exactly once after
-//! it.
+//! **Invariant:** the observer is called exactly once before each attempt and, unless it refuses
+//! the attempt, exactly once after it.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -46,7 +46,7 @@ pub struct Model {
     source: Source,
 }
 
-/// The origin of the answers.
+/// The origin of the replies.
 enum Source {
     Http {
         transport: Box<HttpTransport>,
@@ -149,7 +149,7 @@ impl Model {
             .or(usage.reported_usd)
     }
 
-    /// Makes one call: sends the request and retries it until there is an answer or a failure that
+    /// Makes one call: sends the request and retries it until there is a reply or a failure that
     /// cannot be retried.
     ///
     /// The call blocks while limits apply. `deadline` applies in addition to the configured
@@ -246,7 +246,7 @@ impl Model {
         let reply = match &self.source {
             Source::Http { transport, wire } => return self.send_http(transport, *wire, start, request, cancel, deadline),
             Source::Mock => Ok(mock::reply(&self.config.replies, request)),
-            Source::Replay(answers) => answers.get(&request.fingerprint()).cloned().ok_or_else(|| {
+            Source::Replay(replies) => replies.get(&request.fingerprint()).cloned().ok_or_else(|| {
                 Failure::new(
                     FailureKind::NoAnswer,
                     "the recording has no answer to this request: it was made with a different prompt or different settings",
@@ -268,7 +268,7 @@ impl Model {
         deadline: Option<Instant>,
     ) -> Sent {
         let total = seconds(self.config.timeouts.total_s);
-        let left = deadline.map_or(total, |deadline| {
+        let timeout = deadline.map_or(total, |deadline| {
             deadline
                 .saturating_duration_since(Instant::now())
                 .min(total)
@@ -289,7 +289,7 @@ impl Model {
             url: &url,
             body: &body,
             id: &start.id,
-            total: left.max(Duration::from_millis(1)),
+            total: timeout.max(Duration::from_millis(1)),
         };
         let mut stream = AssemblerSink(wire.assembler());
         let received = transport.post(&post, cancel, self.config.stream.then_some(&mut stream));
@@ -316,7 +316,7 @@ impl Model {
     }
 }
 
-/// Records answers before the caller receives them.
+/// Records replies before the caller receives them.
 struct Recording<'a> {
     recorder: &'a Recorder,
     request: &'a Request,

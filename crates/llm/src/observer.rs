@@ -43,7 +43,7 @@ pub trait CallObserver {
         Ok(())
     }
 
-    /// Called when an attempt has ended, with or without an answer. After an error the call fails
+    /// Called when an attempt has ended, with or without a reply. After an error the call fails
     /// as [`Halted`](crate::FailureKind::Halted).
     fn after(&mut self, attempt: &Attempt, reply: Option<&Reply>) -> Result<(), Halt> {
         let _ = (attempt, reply);
@@ -82,7 +82,7 @@ pub struct Attempt {
     /// The cost of the usage; `None` if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// The failure, if there is no answer.
+    /// The failure, if there is no reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
@@ -97,7 +97,7 @@ impl Attempt {
 /// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallOutcome {
-    /// The answer, or the failure of the last attempt.
+    /// The reply, or the failure that ended the call.
     pub reply: Result<Reply, Failure>,
     /// Every attempt that was sent, in order.
     pub attempts: Vec<Attempt>,
@@ -130,7 +130,7 @@ impl CallOutcome {
     }
 
     /// Returns the number of attempts that may have consumed unreported tokens: failures after the
-    /// request was sent, and answers without a usage report.
+    /// request was sent, and replies without a usage report.
     pub fn uncounted(&self) -> usize {
         let unknown = |attempt: &&Attempt| match &attempt.failure {
             Some(failure) => failure.may_have_consumed_tokens(),

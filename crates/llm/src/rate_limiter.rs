@@ -12,7 +12,7 @@ pub(crate) struct RateLimiter {
     interval: Duration,
     /// The time by which a burst may run ahead of the even schedule.
     burst: Duration,
-    /// The end of the time that the requests so far take up in the even schedule.
+    /// The time at which the next request is due in the even schedule.
     scheduled_until: Duration,
 }
 

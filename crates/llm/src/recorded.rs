@@ -1,6 +1,6 @@
-//! Recorded answers: one JSON object per line, with the fingerprint of the request and the answer.
+//! Recorded replies: one JSON object per line, with the fingerprint of the request and the reply.
 //!
-//! **Invariant:** an answer is synced to disk before the call returns it.
+//! **Invariant:** a reply is synced to disk before the call returns it.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -19,7 +19,7 @@ struct Line {
     reply: Reply,
 }
 
-/// Loads the answers of a file by fingerprint. If a request occurs several times, the last answer
+/// Loads the replies of a file by fingerprint. If a request occurs several times, the last reply
 /// counts.
 pub(crate) fn load(path: &Path) -> Result<BTreeMap<String, Reply>, LlmError> {
     let text = std::fs::read_to_string(path).map_err(|error| wrong(path, &error))?;
@@ -41,7 +41,7 @@ fn parse(path: &Path, text: &str) -> Result<Vec<Line>, LlmError> {
     lines.map(read).collect()
 }
 
-/// A file to which answers are appended.
+/// A file to which replies are appended.
 pub(crate) struct Recorder {
     file: Mutex<File>,
 }
@@ -71,7 +71,7 @@ impl Recorder {
         })
     }
 
-    /// Appends an answer and syncs the file.
+    /// Appends a reply and syncs the file.
     pub(crate) fn add(&self, request: &Request, reply: &Reply) -> Result<(), String> {
         let line = Line {
             request: request.fingerprint(),

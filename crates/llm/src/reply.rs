@@ -1,11 +1,11 @@
-//! The answer of a model.
+//! The reply of a model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Usage;
 
-/// A complete answer of a model. Its text may still be unusable: truncated by the token limit, a
+/// A complete reply of a model. Its text may still be unusable: truncated by the token limit, a
 /// refusal, or empty. See [`finish`](Self::finish).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
@@ -24,19 +24,19 @@ pub struct Reply {
     /// The name of the model that answered, as reported by the provider.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub model: String,
-    /// The id that the provider assigned to the answer.
+    /// The id that the provider assigned to the reply.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
 }
 
-/// The reason why an answer ended.
+/// The reason why a reply ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finish {
-    /// The model completed its answer.
+    /// The model completed its reply.
     #[default]
     Done,
-    /// The answer reached the token limit.
+    /// The reply reached the token limit.
     Length,
     /// The model or its provider refused, with the given explanation.
     Refused(String),

@@ -19,7 +19,7 @@ pub struct Usage {
     /// The part of `input_tokens` that was written to a cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cache_write_tokens: u64,
-    /// All tokens of the answer.
+    /// All tokens of the reply.
     pub output_tokens: u64,
     /// The part of `output_tokens` that was reasoning.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -1,4 +1,4 @@
-//! The wire formats of the providers: conversations and answers as JSON.
+//! The wire formats of the providers: conversations and replies as JSON.
 //!
 //! A stream is assembled into the document that the provider sends without streaming, so that each
 //! format has one parser.
@@ -36,25 +36,25 @@ pub(crate) trait Wire: Send + Sync {
     /// Creates an assembler for a stream.
     fn assembler(&self) -> Box<dyn StreamAssembler>;
 
-    /// Returns the usage that a complete answer or error reports.
+    /// Returns the usage that a complete reply or error reports.
     fn usage(&self, value: &Value) -> Option<Usage>;
 
-    /// Parses a complete answer.
+    /// Parses a complete reply.
     fn reply(&self, value: &Value, request: &Request) -> Result<Reply, Failure>;
 }
 
-/// An assembler of a streamed answer.
+/// An assembler of a streamed reply.
 pub(crate) trait StreamAssembler: Send {
     /// Adds an event. Returns true if it was the last.
     fn take(&mut self, name: &str, piece: &Value) -> Result<bool, Failure>;
 
-    /// Returns whether the answer is complete without further events: an event with the finish
+    /// Returns whether the reply is complete without further events: an event with the finish
     /// reason has arrived.
     fn is_complete(&self) -> bool {
         false
     }
 
-    /// Returns the answer so far, in the format of a complete answer.
+    /// Returns the reply so far, in the format of a complete reply.
     fn value(&self) -> Value;
 }
 

@@ -76,7 +76,7 @@ fn clone_attributes<'py>(fields: &Fields<'_, 'py>) -> Option<[Bound<'py, PyAny>;
 
 /// Returns the result of an action as a model of `class` (`FrameDataRaw`), equal to the one that
 /// its constructor and setters create. `given` is the set of fields that count as set explicitly.
-/// The constructor takes ten times as long and validates nothing here.
+/// The constructor takes ten times as long.
 #[pyfunction]
 pub(crate) fn frame_data<'py>(
     class: &Bound<'py, PyType>,

@@ -353,9 +353,9 @@ impl<'py> ActiveCopy<'_, 'py> {
         }
         for (key, value) in &items {
             if is_atom(value) {
-                set_attribute(&copy, key, value)?
+                set_attribute(&copy, key, value)?;
             } else {
-                set_attribute(&copy, key, &self.copy(value)?)?
+                set_attribute(&copy, key, &self.copy(value)?)?;
             }
         }
         Ok(copy)

@@ -117,7 +117,7 @@ fn checksum_of_all(folder: &Path) -> Result<[u8; 32], HostError> {
             let entry = entry.map_err(failed("read", &path))?;
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() && entry.file_name() != "__pycache__" => {
-                    pending.push(entry.path())
+                    pending.push(entry.path());
                 }
                 Ok(kind) if kind.is_file() => files.push(entry.path()),
                 _ => {}

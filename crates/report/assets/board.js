@@ -3,7 +3,7 @@
  * `<rhae-board>`: a frame of 64 × 64 cells on a canvas, as large as its box allows at an integer number of screen pixels per cell.
  *
  * `show` draws cells, optionally with a ring around a clicked cell and with the differences to other cells. A click or a touch
- * dispatches `rhae-cell` with `detail.x` and `detail.y`. Colour signs, one for each of the ten bright colours, help colour-blind
+ * dispatches `rhae-cell` with `detail.x` and `detail.y`. Symbols, one for each of the ten bright colours, help colour-blind
  * viewers. They are a setting of the viewer and are never sent or stored with a play.
  */
 
@@ -22,20 +22,21 @@ export const COLOR_NAMES = [
 const COLORS = new Uint32Array(
   Uint8Array.from(PALETTE.flatMap((color) => [...[1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)), 255])).buffer,
 );
-/** The sign of each bright colour as a path in a cell of 8 × 8. The signs of neighbouring cells join. */
-const SIGNS = [
+/** The symbol of each bright colour as a path in a cell of 8 × 8. The symbols of neighbouring cells join. */
+const SYMBOLS = [
   "M0 8L8 0", "M0 0L8 8", "M0 4H8", "M4 0V8", "M4 0V8M0 4H8", "M4 3.9V4.1", "M0 0L8 8M0 8L8 0", "M1.5 1.5H6.5V6.5H1.5Z",
   "M1 5.5L4 2.5L7 5.5", "M2 4A2 2 0 1 0 6 4A2 2 0 1 0 2 4",
 ];
-const FIRST_SIGNED = 6;
-/** Signs are not drawn if a cell has fewer pixels than this. */
-const MIN_SIGN_ZOOM = 4;
-const MARKS = "rhae-marks";
+const FIRST_WITH_SYMBOL = 6;
+/** Symbols are not drawn if a cell has fewer pixels than this. */
+const MIN_SYMBOL_ZOOM = 4;
+/** The key of the setting in the browser's storage. */
+const SYMBOLS_KEY = "rhae-marks";
 
-/** Returns whether the viewer has turned on colour signs. */
-export function marksAreOn() {
+/** Returns whether the viewer has turned on symbols. */
+export function symbolsAreOn() {
   try {
-    return globalThis.localStorage?.getItem(MARKS) === "1";
+    return globalThis.localStorage?.getItem(SYMBOLS_KEY) === "1";
   } catch {
     // Some browsers deny storage to pages opened from a file.
     return false;
@@ -43,13 +44,13 @@ export function marksAreOn() {
 }
 
 /** @param {boolean} on */
-export function setMarks(on) {
+export function setSymbols(on) {
   try {
-    globalThis.localStorage?.setItem(MARKS, on ? "1" : "0");
+    globalThis.localStorage?.setItem(SYMBOLS_KEY, on ? "1" : "0");
   } catch {
     // Without storage the setting lasts until the page is closed.
   }
-  globalThis.dispatchEvent(new CustomEvent(MARKS, { detail: on }));
+  globalThis.dispatchEvent(new CustomEvent(SYMBOLS_KEY, { detail: on }));
 }
 
 /**
@@ -81,16 +82,16 @@ export class RhaeBoard extends BoardBase {
   #shown = false;
   /** @type {Overlay} */
   #overlay = {};
-  #marks = marksAreOn();
+  #showSymbols = symbolsAreOn();
   #zoom = 0;
   #canvas = document.createElement("canvas");
   #picture = new OffscreenCanvas(SIZE, SIZE);
   #pixels = new ImageData(SIZE, SIZE);
   /** @type {Map<number, OffscreenCanvas>} */
-  #signs = new Map();
+  #symbolCache = new Map();
   #resized = new ResizeObserver(() => this.#fit());
-  #onMarks = (/** @type {Event} */ event) => {
-    this.#marks = /** @type {CustomEvent<boolean>} */ (event).detail;
+  #onSymbols = (/** @type {Event} */ event) => {
+    this.#showSymbols = /** @type {CustomEvent<boolean>} */ (event).detail;
     this.#draw();
   };
 
@@ -105,12 +106,12 @@ export class RhaeBoard extends BoardBase {
 
   connectedCallback() {
     this.#resized.observe(this);
-    globalThis.addEventListener(MARKS, this.#onMarks);
+    globalThis.addEventListener(SYMBOLS_KEY, this.#onSymbols);
   }
 
   disconnectedCallback() {
     this.#resized.disconnect();
-    globalThis.removeEventListener(MARKS, this.#onMarks);
+    globalThis.removeEventListener(SYMBOLS_KEY, this.#onSymbols);
   }
 
   /** The cells that are shown. */
@@ -141,7 +142,7 @@ export class RhaeBoard extends BoardBase {
     const zoom = Math.max(1, Math.floor((Math.min(this.clientWidth, this.clientHeight) * ratio) / SIZE));
     if (zoom === this.#zoom) return;
     this.#zoom = zoom;
-    this.#signs.clear();
+    this.#symbolCache.clear();
     this.#canvas.width = this.#canvas.height = zoom * SIZE;
     this.#canvas.style.width = this.#canvas.style.height = `${(zoom * SIZE) / ratio}px`;
     this.#draw();
@@ -165,23 +166,23 @@ export class RhaeBoard extends BoardBase {
     picture.putImageData(this.#pixels, 0, 0);
     screen.imageSmoothingEnabled = false;
     screen.drawImage(this.#picture, 0, 0, this.#canvas.width, this.#canvas.height);
-    if (this.#marks && this.#zoom >= MIN_SIGN_ZOOM) this.#drawSigns(screen);
+    if (this.#showSymbols && this.#zoom >= MIN_SYMBOL_ZOOM) this.#drawSymbols(screen);
     if (this.#overlay.compareWith) this.#drawChanges(screen, this.#overlay.compareWith);
     if (this.#overlay.ring) this.#drawRing(screen, this.#overlay.ring);
   }
 
   /** @param {CanvasRenderingContext2D} screen */
-  #drawSigns(screen) {
+  #drawSymbols(screen) {
     for (let cell = 0; cell < CELLS; cell++) {
       const color = this.#cells[cell] & 15;
-      if (color < FIRST_SIGNED) continue;
-      screen.drawImage(this.#sign(color), (cell % SIZE) * this.#zoom, Math.floor(cell / SIZE) * this.#zoom);
+      if (color < FIRST_WITH_SYMBOL) continue;
+      screen.drawImage(this.#symbol(color), (cell % SIZE) * this.#zoom, Math.floor(cell / SIZE) * this.#zoom);
     }
   }
 
-  /** Returns the sign of a colour at the current size. @param {number} color */
-  #sign(color) {
-    const known = this.#signs.get(color);
+  /** Returns the symbol of a colour at the current size. @param {number} color */
+  #symbol(color) {
+    const known = this.#symbolCache.get(color);
     if (known) return known;
     const made = new OffscreenCanvas(this.#zoom, this.#zoom);
     const pen = made.getContext("2d");
@@ -189,11 +190,11 @@ export class RhaeBoard extends BoardBase {
       const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(PALETTE[color].slice(at, at + 2), 16));
       pen.scale(this.#zoom / 8, this.#zoom / 8);
       pen.strokeStyle = 0.299 * red + 0.587 * green + 0.114 * blue > 120 ? "#000000A0" : "#FFFFFFB0";
-      pen.lineWidth = color === FIRST_SIGNED + 5 ? 2.4 : 1.1;
-      pen.lineCap = color === FIRST_SIGNED + 5 ? "round" : "butt";
-      pen.stroke(new Path2D(SIGNS[color - FIRST_SIGNED]));
+      pen.lineWidth = color === FIRST_WITH_SYMBOL + 5 ? 2.4 : 1.1;
+      pen.lineCap = color === FIRST_WITH_SYMBOL + 5 ? "round" : "butt";
+      pen.stroke(new Path2D(SYMBOLS[color - FIRST_WITH_SYMBOL]));
     }
-    this.#signs.set(color, made);
+    this.#symbolCache.set(color, made);
     return made;
   }
 

@@ -11,7 +11,7 @@
  */
 
 import { CLICK, RESET, Reel, VERSION, bytesOf } from "./reel.js";
-import { RhaeBoard, marksAreOn, setMarks, sheet } from "./board.js";
+import { RhaeBoard, symbolsAreOn, setSymbols, sheet } from "./board.js";
 import { ICONS, PLAYER_STYLE, PLAYER_TEMPLATE } from "./template.js";
 import { Strip } from "./strip.js";
 
@@ -92,7 +92,7 @@ export class RhaePlayer extends PlayerBase {
     this.#resized.observe(this.#stripCanvas);
     systemTheme?.addEventListener("change", this.#onTheme);
     globalThis.addEventListener("rhae-theme", this.#onTheme);
-    this.#press("signs", marksAreOn());
+    this.#press("signs", symbolsAreOn());
   }
 
   disconnectedCallback() {
@@ -425,8 +425,8 @@ export class RhaePlayer extends PlayerBase {
       this.#showReasoning(this.#reasoningText);
     }
     if (command === "signs") {
-      setMarks(!marksAreOn());
-      this.#press("signs", marksAreOn());
+      setSymbols(!symbolsAreOn());
+      this.#press("signs", symbolsAreOn());
     }
     if (command === "changes") {
       this.#changes = !this.#changes;

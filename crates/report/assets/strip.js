@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * A strip of action signs around the current action, on a canvas. A line with a number marks a completed level.
+ * A strip of action icons around the current action, on a canvas. A line with a number marks a completed level.
  *
- * The strip knows moments and the index of the current one, but no frames. The signs have the text colour of the canvas.
+ * The strip uses the moments and the index of the current one, but no frames. The icons have the text colour of the canvas.
  */
 
-/** The sign of each action in a field of 16 × 16: circular arrow, four arrows, bar, target, return arrow. */
-const ACTION_SIGNS = [
+/** The icon of each action in a field of 16 × 16: circular arrow, four arrows, bar, target, return arrow. */
+const ACTION_ICONS = [
   "M12.5 8A4.5 4.5 0 1 1 8 3.5H11M9 1L11.5 3.5L9 6", "M8 13V3.5M4 7.5L8 3.5L12 7.5", "M8 3V12.5M4 8.5L8 12.5L12 8.5",
   "M13 8H3.5M7.5 4L3.5 8L7.5 12", "M3 8H12.5M8.5 4L12.5 8L8.5 12", "M3 6.5V10.5H13V6.5", "M8 8.5V7.5M3.5 8A4.5 4.5 0 1 0 12.5 8A4.5 4.5 0 1 0 3.5 8",
   "M13 12.5V9A3 3 0 0 0 10 6H3.5M6.5 3L3.5 6L6.5 9",
@@ -67,7 +67,7 @@ export class Strip {
     pen.globalAlpha = moment.counted && !moment.changed ? 0.4 : 1;
     pen.save();
     pen.translate(x + STRIP_FIELD / 2 - 8, 9);
-    pen.stroke((actionPaths[moment.action] ??= new Path2D(ACTION_SIGNS[moment.action])));
+    pen.stroke((actionPaths[moment.action] ??= new Path2D(ACTION_ICONS[moment.action])));
     pen.restore();
     pen.globalAlpha = 1;
     if (moment.levels > moment.level) {

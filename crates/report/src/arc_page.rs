@@ -1,8 +1,8 @@
 //! The HTML report of an evaluation on static tasks: scores, costs, and pictures of every task with
 //! its attempts.
 //!
-//! Invariant: notices that limit the score (an unfinished run, failed requests) are directly below
-//! it. Texts of models are untrusted.
+//! Invariant: notices that qualify the score (an unfinished run, failed requests) are directly
+//! below it. Texts of models are untrusted.
 //!
 //! Tasks are collapsed, so that the page opens quickly however many there are.
 
@@ -21,7 +21,7 @@ use crate::score_plot::{CostUnit, score_plot};
 pub struct ArcReport {
     /// The name of the solver.
     pub solver: String,
-    /// Sentences about limits of the score.
+    /// Sentences that qualify the score.
     pub notices: Vec<String>,
     /// Names and values of facts about the run.
     pub facts: Vec<(String, String)>,
@@ -68,7 +68,7 @@ pub struct ArcAttempt {
     pub attempt: usize,
     /// The grid, or the kind of failure and its message.
     pub grid: Result<Grid, (String, String)>,
-    /// How the grid was found.
+    /// How the parser or the solver found the grid.
     pub how: Option<String>,
     /// The text of the answer.
     pub text: Option<String>,

@@ -3,7 +3,7 @@
 //! Invariant: the first moment is the opening RESET, and every moment has at least one frame, the
 //! settled frame last. The drawing code skips a moment without frames instead of failing.
 //!
-//! A film does not know how it was replayed, its score or its baselines.
+//! A film contains neither scores nor baselines, and does not depend on how it was replayed.
 
 use rhae_engine::{Action, Frame, Observation, PlayState};
 use serde_json::Value;

@@ -201,7 +201,7 @@ fn drawn(shot: &Shot<'_>, zoom: usize) -> Vec<u8> {
     pixels
 }
 
-/// Draws a ring around a cell, which stays visible: the inner radius is about one cell, the outer
+/// Draws a ring around a cell without covering it: the inner radius is about one cell, the outer
 /// about two.
 fn draw_ring(pixels: &mut [u8], zoom: usize, (x, y): (usize, usize), color: u8) {
     // All lengths are doubled, so that the centre of a cell is an integer.

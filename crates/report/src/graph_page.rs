@@ -20,7 +20,7 @@ pub struct LevelGraph {
     pub title: String,
     /// Names and values, shown as a list.
     pub facts: Vec<(&'static str, String)>,
-    /// Notices that limit the meaning of the facts.
+    /// Notices that qualify the facts.
     pub notices: Vec<String>,
     /// The SVG of [`graph_picture`](crate::graph_picture()).
     pub picture: String,

@@ -2,8 +2,8 @@
 //! each depth if there are too many.
 //!
 //! Invariants: the kind of a state is shown by shape as well as colour. Lines use the text colour,
-//! so that one picture serves light and dark pages. This module cannot draw states; the caller
-//! passes their frames.
+//! so that one picture serves light and dark pages. This module cannot render the frame of a
+//! state; the caller passes the frames.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ use rhae_protocol::base64;
 /// The input of [`graph_picture`].
 pub struct GraphView<'a> {
     pub graph: &'a Graph,
-    /// Returns whether a state is a dead end.
+    /// A function that returns whether a state is a dead end.
     pub is_dead: &'a dyn Fn(u32) -> bool,
     /// The states on the shortest win; empty if no win was found.
     pub shortest_win: &'a [u32],

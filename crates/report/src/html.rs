@@ -36,8 +36,8 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Returns a complete page with style and the script of the player. Its content security policy
-/// forbids every network request.
+/// Returns a complete page with the style sheet and the script of the player. Its content security
+/// policy forbids every network request.
 pub(crate) fn page(title: &str, class: &str, body: &str) -> String {
     format!(
         r#"<!doctype html>

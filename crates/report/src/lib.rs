@@ -19,7 +19,7 @@
 //! Names, messages and reasoning are untrusted input. HTML output goes through [`Escaped`], script
 //! data through [`player_data`], terminal output through [`card_table`].
 //!
-//! This crate does not know files, how a recording is replayed or how a score is computed.
+//! This crate knows nothing about files, replaying recordings or computing scores.
 //!
 //! # Examples
 //!

@@ -1,7 +1,7 @@
 //! Rows of a result and number formats, shared by tables, plots and pages.
 //!
-//! Invariant: a missing or failed play stays in the denominator, because the means are those of the
-//! summary.
+//! Invariant: the means are taken from the summary, so a missing or failed play stays in the
+//! denominator.
 
 use rhae_protocol::{EnvironmentScore, ModelUsage, RunScore, RunSummary, Scorecard};
 

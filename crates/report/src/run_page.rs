@@ -1,7 +1,7 @@
 //! The HTML report of a run: score, tables, plots, and a player for every recording.
 //!
-//! Invariant: notices that limit the score (provisional baselines, an unfinished run, failed plays)
-//! are directly below it.
+//! Invariant: notices that qualify the score (provisional baselines, an unfinished run, failed
+//! plays) are directly below it.
 //!
 //! The page opens quickly however many recordings it contains: a recording is decoded only when its
 //! player is opened.

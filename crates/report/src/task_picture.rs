@@ -52,7 +52,7 @@ pub fn task_picture(task: &Task, zoom: usize) -> Result<Vec<u8>, PictureError> {
 ///
 /// # Errors
 ///
-/// As for [`task_picture`].
+/// Returns the same errors as [`task_picture`].
 pub fn scene_picture(rows: &[SceneRow<'_>], zoom: usize) -> Result<Vec<u8>, PictureError> {
     let zoom = zoom.clamp(1, 64);
     if rows.iter().all(|row| row.panels.is_empty()) {

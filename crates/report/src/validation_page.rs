@@ -24,7 +24,7 @@ pub struct ValidatedGame {
     pub game_id: String,
     /// `pass`, `fail`, or `open` if the validation was interrupted.
     pub verdict: &'static str,
-    /// One line about the extent of the checks.
+    /// One line that says how much was checked.
     pub subtitle: String,
     /// The first frame of each level.
     pub levels: Vec<Frame>,

@@ -161,7 +161,7 @@ impl Keys {
         }
         match &key {
             Some(key) if cache.len() < MAX_CACHED_KEYS => {
-                drop(cache.insert(id, (key.clone(), now)))
+                drop(cache.insert(id, (key.clone(), now)));
             }
             _ => drop(cache.remove(&id)),
         }
@@ -170,8 +170,8 @@ impl Keys {
 }
 
 impl Server {
-    /// Identifies the caller of a request. Returns `None` if the path needs no key, or if it is a
-    /// page, which decides itself what to show without one.
+    /// Identifies the caller of a request. Returns `None` if the path needs no key, or if a page is
+    /// requested without a valid key: the page then decides what to show.
     pub(crate) async fn authenticate(
         &self,
         path: &str,

@@ -254,8 +254,8 @@ impl Server {
         Ok(environments)
     }
 
-    /// Returns the facts of an environment. One that is no longer served stays on its cards,
-    /// without baselines.
+    /// Returns the metadata of an environment. An environment that is no longer served stays on its
+    /// cards, without baselines.
     fn info(&self, id: &GameId) -> GameInfo {
         let unknown = || GameInfo {
             id: id.clone(),

@@ -4,7 +4,7 @@
 //! so monitoring costs a request only a few atomic loads and stores. A timeout is enforced with a
 //! delay of at most a quarter of the shortest timeout.
 //!
-//! **Invariant:** a connection whose request is being handled is never closed from here.
+//! **Invariant:** this module never closes a connection whose request is being handled.
 
 use std::io;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::Limits;
 
-/// The phase in which a client was too slow.
+/// The operation at which a client was too slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClientTimeout {
     /// Sending the next request.

@@ -57,13 +57,15 @@ pub(crate) async fn events(
         .get("last-event-id")
         .map(|value| number(value.to_str().ok(), "Last-Event-ID"))
         .transpose()?;
-    let asked = query
+    let requested = query
         .as_deref()
         .and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("from=")));
-    let asked = asked.map(|text| number(Some(text), "from")).transpose()?;
+    let requested = requested
+        .map(|text| number(Some(text), "from"))
+        .transpose()?;
     let from = after
         .map(|last| last.saturating_add(1))
-        .or(asked)
+        .or(requested)
         .unwrap_or(facts.entries.saturating_sub(1))
         .min(facts.entries);
     let subscription = server
@@ -111,7 +113,8 @@ impl Follower {
     async fn run(mut self, mut subscription: Subscription) {
         let pause = Duration::from_millis(self.server.config.keep_alive_ms);
         loop {
-            // Read before the log: if the card is closed now, the log read next is complete.
+            // The facts are read before the log: if the card is closed now, the log read next is
+            // complete.
             let Ok(Some(facts)) = self.server.store.play_facts(self.stored.id).await else {
                 return;
             };
@@ -151,14 +154,14 @@ impl Follower {
 
     /// Sends the events of some entries. Returns `None` if the stream has ended.
     async fn follow(mut self, part: Vec<LogEntry>) -> Option<Self> {
-        for timed in part {
-            let (stepped, text) = blocking(move || {
-                let text = self.step(&timed);
+        for log_entry in part {
+            let (follower, text) = blocking(move || {
+                let text = self.step(&log_entry);
                 (self, text)
             })
             .await
             .ok()?;
-            self = stepped;
+            self = follower;
             let (text, failed) = match text {
                 Ok(text) => (text, false),
                 Err(reason) => (
@@ -177,13 +180,13 @@ impl Follower {
     }
 
     /// Replays an entry and formats its event.
-    fn step(&mut self, timed: &LogEntry) -> Result<String, String> {
+    fn step(&mut self, log_entry: &LogEntry) -> Result<String, String> {
         let answer = self
             .replica
-            .follow(&timed.entry)
-            .map_err(|departure| departure.to_string())?;
+            .follow(&log_entry.entry)
+            .map_err(|error| error.to_string())?;
         let shown = ObservationView {
-            action: timed.entry.action,
+            action: log_entry.entry.action,
             frames: answer.frames,
             state: answer.outcome.state,
             levels_completed: answer.outcome.levels_completed,
@@ -192,16 +195,20 @@ impl Follower {
             full_reset: answer.outcome.full_reset,
         };
         let event = PlayEvent::new(
-            timed.index,
+            log_entry.index,
             shown,
             self.stored.win_levels,
-            timed.at_ms,
+            log_entry.at_ms,
             &mut self.packer,
         );
         let json = serde_json::to_string(&event).map_err(|error| error.to_string())?;
         let mut text = String::with_capacity(json.len() + 64);
         // Writing to a `String` cannot fail.
-        let _ = write!(text, "id: {}\nevent: action\ndata: {json}\n\n", timed.index);
+        let _ = write!(
+            text,
+            "id: {}\nevent: action\ndata: {json}\n\n",
+            log_entry.index
+        );
         Ok(text)
     }
 

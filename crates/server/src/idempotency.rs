@@ -2,8 +2,8 @@
 //! executed twice.
 //!
 //! A request with a key is executed like any other, and its commit is refused if the key is already
-//! used. Only then, or when the request is refused for another reason (for example because the
-//! first attempt won the game), is the key looked up. A key therefore costs no read unless a
+//! used. The key is looked up only then, or when the request is refused for another reason (for
+//! example because the first attempt won the game). A key therefore costs no read unless a
 //! request is repeated. The response is regenerated from the log.
 //!
 //! **Invariant:** a key is recorded in the same transaction as the effect of its request, and never
@@ -64,8 +64,8 @@ pub(crate) fn idempotency_key(
 }
 
 impl Server {
-    /// Returns the outcome of an earlier request with this key, or an error if that request was a
-    /// different one.
+    /// Returns the outcome of an earlier request with this key, or an error if that request had a
+    /// different path or body.
     async fn completed_outcome(
         &self,
         key: &IdempotencyKey,
@@ -151,9 +151,9 @@ impl Server {
             .filter(|recorded| recorded.index == entry && replica.next() == entry)
             .ok_or_else(missing)?
             .entry;
-        let (mut again, command) = (replica.into_play(), command.clone());
+        let (mut play, command) = (replica.into_play(), command.clone());
         blocking(move || {
-            let answer = again
+            let answer = play
                 .command(recorded.action)
                 .map_err(|error| ApiError::Failed(error.to_string()))?;
             if answer.entry(recorded.action, recorded.details.clone()) != recorded {

@@ -1,9 +1,9 @@
 //! API keys: generation, text format and verification.
 //!
-//! A key is `rhae_`, a public id of 16 hexadecimal digits, `_`, and a secret of 64 hexadecimal
-//! digits. The database stores the id and the SHA-256 of the whole text. A fast hash is sufficient
-//! here, unlike for a password: the secret has 256 random bits and cannot be guessed at any speed,
-//! while a slow hash would let any client waste the server's time.
+//! A key consists of `rhae_`, a public id of 16 hexadecimal digits, `_`, and a secret of 64
+//! hexadecimal digits. The database stores the id and the SHA-256 of the whole text. A fast hash is
+//! sufficient here, unlike for a password: the secret has 256 random bits and cannot be guessed at
+//! any speed, while a slow hash would let any client waste the server's time.
 //!
 //! **Invariant:** the text of a key is never printed by `Debug`, never logged, and compared only by
 //! its hash, in constant time.
@@ -79,7 +79,7 @@ impl ApiKey {
         self.id
     }
 
-    /// The SHA-256 of the key's text, which is what the store keeps.
+    /// The SHA-256 of the key's text. The store holds this hash instead of the key.
     pub fn hash(&self) -> [u8; 32] {
         Sha256::digest(self.text.as_bytes()).into()
     }

@@ -196,7 +196,7 @@ async fn accept(listener: TcpListener, endpoint: Endpoint, stop: impl Future<Out
     graceful.shutdown().await;
 }
 
-/// Serves a connection. Returns what the client was too slow for, if that ended the connection.
+/// Serves a connection. Returns the timeout that ended the connection, if one did.
 async fn connect(stream: TcpStream, endpoint: Endpoint, watcher: Watcher) -> Option<ClientTimeout> {
     // Responses are written in one piece, so delaying packets gains nothing. A failure to set the
     // option is harmless.

@@ -85,7 +85,7 @@ impl Listeners {
             }
             let affected = match announcement {
                 Ok(play) => table.plays.get(&play).into_iter().collect(),
-                // Announcements were lost, so every listener has to look.
+                // Announcements were lost, so every listener is woken and reads its log.
                 Err(_) => table.plays.values().collect::<Vec<_>>(),
             };
             affected

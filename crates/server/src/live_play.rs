@@ -16,7 +16,7 @@ use crate::plays::{PlaySlot, SlotState};
 use crate::rebuild::blocking;
 use crate::{ApiError, Server};
 
-/// Attempts to execute a command while other servers append to the same play.
+/// The maximum number of attempts to execute a command while other servers append to the same play.
 const MAX_ATTEMPTS: u32 = 5;
 /// The largest snapshot interval for hosted plays. An action of a hosted play takes about a
 /// thousand times as long as one of a native play, so fewer of them can be replayed while a client
@@ -112,7 +112,8 @@ impl Server {
         if command.action != Action::Reset
             && live.play.current().observation.state != PlayState::NotFinished
         {
-            // A refusal writes nothing, so only the store can tell whether this copy is up to date.
+            // A refusal writes nothing, so the commit cannot detect that this copy is out of date.
+            // The store is asked instead.
             let head = self.store.head(key).await?;
             if head != live.next {
                 return Err(StoreError::Conflict(live.next).into());

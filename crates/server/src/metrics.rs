@@ -31,7 +31,7 @@ impl Counter {
 /// The counters of a server.
 #[derive(Default)]
 pub(crate) struct Metrics {
-    /// Keyed by route pattern, so the number of entries is bounded by the number of routes.
+    /// Counts by route pattern. The number of entries is bounded by the number of routes.
     routes: Mutex<HashMap<String, Route>>,
     /// Committed commands, including the RESETs that open plays.
     pub(crate) actions: Counter,

@@ -43,7 +43,7 @@ pub(crate) async fn handle(
     let id = request_id(&server, request.headers());
     let route = request.extensions().get::<MatchedPath>().cloned();
     let (method, uri) = (request.method().clone(), request.uri().clone());
-    let for_a_person = wants_html(&request);
+    let wants_page = wants_html(&request);
     // Created at debug level only, because a span per request is expensive.
     let span = tracing::debug_span!("request", id = id.to_str().unwrap_or_default());
     let handled = async {
@@ -53,7 +53,7 @@ pub(crate) async fn handle(
         }
     };
     let mut response = finish_response(catch_panic(handled.instrument(span.clone())).await);
-    if for_a_person {
+    if wants_page {
         response = error_as_page(&server, response);
     }
     response.headers_mut().insert(REQUEST_ID, id.clone());

@@ -27,8 +27,8 @@ use crate::{ApiError, Server};
 
 /// Log entries read from the store at a time.
 const ENTRIES_PER_READ: u32 = 64;
-/// A chunk of the recording is sent once it has this size, so that the whole recording is never in
-/// memory.
+/// The size of a chunk of the recording in bytes. The recording is sent in chunks, so that it is
+/// never in memory as a whole.
 const CHUNK_BYTES: usize = 256 * 1024;
 
 /// Returns a play and its current state.
@@ -115,7 +115,7 @@ async fn record(
     facts: PlayFacts,
     mut replica: Replica,
     out: Sender<io::Result<Bytes>>,
-    _listening: Subscription,
+    _subscription: Subscription,
 ) {
     let facts = Arc::new(facts);
     while replica.next() < facts.entries {
@@ -142,13 +142,13 @@ async fn record(
                 let text = lines(&mut replica, &play, &mut part);
                 (replica, part, text)
             });
-            let Ok((further, left, text)) = written.await else {
+            let Ok((next_replica, rest, text)) = written.await else {
                 return drop(out.send(Err(io::Error::other("the replay failed"))).await);
             };
-            (replica, part) = (further, left);
-            let departed = text.is_err();
+            (replica, part) = (next_replica, rest);
+            let failed = text.is_err();
             let sent = tokio::time::timeout(SEND_TIMEOUT, out.send(text.map(Bytes::from))).await;
-            if departed || !sent.is_ok_and(|sent| sent.is_ok()) {
+            if failed || !sent.is_ok_and(|sent| sent.is_ok()) {
                 return;
             }
         }

@@ -48,7 +48,7 @@ impl Server {
                 }
             }
         }
-        let replica = self.from_log(stored, before).await?;
+        let replica = self.rebuild_from_log(stored, before).await?;
         if dropped && replica.is_ok() {
             // If dropping fails, the next rebuild tries again.
             let _ = self.store.drop_snapshots(stored.key).await;
@@ -74,7 +74,7 @@ impl Server {
             }
         }
         if end <= max {
-            Ok(self.from_log(stored, end).await?.ok())
+            Ok(self.rebuild_from_log(stored, end).await?.ok())
         } else {
             Ok(None)
         }
@@ -89,7 +89,7 @@ impl Server {
         classify(blocking(move || Replica::open(catalog.as_ref(), origin_of(&origin))).await?)
     }
 
-    async fn from_log(
+    async fn rebuild_from_log(
         &self,
         stored: &StoredPlay,
         before: u32,
@@ -127,7 +127,7 @@ impl Server {
                 *entries,
                 &last.entry,
             );
-            restored.map_err(|departure| departure.to_string())
+            restored.map_err(|error| error.to_string())
         });
         // A failure while restoring a snapshot is a reason to reject the snapshot, not to fail the
         // request.
@@ -164,8 +164,8 @@ impl Server {
 }
 
 fn follow_all(mut replica: Replica, part: &[LogEntry]) -> Result<Replica, ReplicaError> {
-    for timed in part {
-        replica.follow(&timed.entry)?;
+    for log_entry in part {
+        replica.follow(&log_entry.entry)?;
     }
     Ok(replica)
 }
@@ -179,7 +179,7 @@ fn classify<T>(outcome: Result<T, ReplicaError>) -> Result<Attempt<T>, ApiError>
             ReplayError::Environment(EnvironmentError::Failed(reason))
             | ReplayError::Catalog(CatalogError::Environment(EnvironmentError::Failed(reason))),
         )) => Err(ApiError::Failed(reason)),
-        Err(departure) => Ok(Err(departure.to_string())),
+        Err(error) => Ok(Err(error.to_string())),
     }
 }
 

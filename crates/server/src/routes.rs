@@ -74,8 +74,8 @@ pub(crate) fn collapse_slashes(mut request: Request) -> Request {
 
 /// Completes every response: converts plain-text errors to JSON and sets the common headers.
 ///
-/// By the `Server` header a client recognises that a 503 comes from this server, which means that
-/// nothing has been changed.
+/// The `Server` header lets a client recognise a 503 of this server, which means that nothing was
+/// changed.
 pub(crate) fn finish_response(response: Response) -> Response {
     let mut response = errors_as_json(response);
     let headers = response.headers_mut();

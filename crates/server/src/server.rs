@@ -16,7 +16,7 @@ use crate::plays::Plays;
 use crate::web::{NewKeyLimiter, Thumbnails};
 use crate::{ApiError, Clock, Limits};
 
-/// Who may use a server that requires keys without being given a key by its operator.
+/// Which clients may use a server that requires keys although its operator gave them none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Visitors {
     /// No one: every client needs a key.
@@ -157,11 +157,11 @@ impl Server {
 
     /// Assigns the environments to sets. Environments that `sets` does not name are not served.
     pub fn with_sets(self, sets: &HashMap<GameId, GameSet>) -> Self {
-        let placed = self
+        let served = self
             .games
             .into_iter()
             .filter_map(|info| sets.get(&info.id).map(|&set| (info, set)));
-        let (games, sets) = placed.unzip();
+        let (games, sets) = served.unzip();
         Self {
             games,
             sets,
@@ -169,8 +169,8 @@ impl Server {
         }
     }
 
-    /// Restarts the idle time of every open card, because no client could use one while no server
-    /// was running. Call it once, at start-up.
+    /// Restarts the idle time of every open card, because no client could use a card while no
+    /// server was running. Call it once, at start-up.
     ///
     /// # Errors
     ///

@@ -207,7 +207,8 @@ async fn file(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, 
     })
 }
 
-/// The visitor of a page: a known caller, or an anonymous one if the server admits public visitors.
+/// The visitor of a page: an identified caller or, if the server admits public visitors, an
+/// anonymous one.
 pub(crate) struct PageVisitor {
     pub(crate) caller: Caller,
     pub(crate) viewer: Viewer,

@@ -405,7 +405,7 @@ impl FeatureTable<'_> {
                 own(x, y)
                     .checked_sub(1)
                     .map_or(-1, |object| table[object][number])
-            })
+            });
         });
         // The position within the bounding box of the object.
         let within = |x: i32, y: i32| -> Option<(i32, i32, i32, i32)> {

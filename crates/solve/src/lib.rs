@@ -18,8 +18,8 @@
 //! - Work is counted in cells, not in time. The same task and budget give the same answers on every
 //!   machine, unless the caller cancels the search.
 //! - A solution has at least one answer, and its answers are distinct.
-//! - The solver never reads the solution of a test. It contains no stored answers and no table keyed
-//!   by the content of a task.
+//! - The solver never reads the solution of a test. It contains no stored answers and no table
+//!   keyed by the content of a task.
 //!
 //! The crate performs no I/O, reads no clock, starts no threads and does not know task names.
 //!

@@ -199,9 +199,9 @@ impl Roles {
                     .map_or(u8::MAX, |color| color as u8);
                 if inputs[pair].cells.contains(&color) {
                     if output.cells.contains(&color) {
-                        present += 1
+                        present += 1;
                     } else {
-                        absent += 1
+                        absent += 1;
                     }
                 }
             }

@@ -1,14 +1,14 @@
-//! 95 % intervals for shares, each of the kind that its quantity asks for.
+//! 95 % confidence intervals for shares.
 //!
 //! All intervals describe the population that the tasks are drawn from, not repeated runs on the
 //! same tasks.
 //!
 //! * A count of tasks is binomial: Clopper and Pearson's exact interval (Biometrika 26, 1934).
-//! * A mean of task scores lies between 0 and 1 and has a variance of at most m(1 − m) (Bhatia and Davis, 2000), so Wilson's interval (JASA 22,
-//!   1927) with the number of tasks is wide enough, also where all tasks or none are solved and an
-//! estimate of the variance would be 0.
-//! * Tests of one task are not independent. Wilson's interval is taken with Kish's effective number (Survey Sampling, 1965) under full
-//!   dependence within a task, n = (Σ tests)² / Σ tests².
+//! * A mean of task scores lies between 0 and 1 and has a variance of at most m(1 − m) (Bhatia and
+//!   Davis, 2000). Wilson's interval (JASA 22, 1927) with the number of tasks is therefore wide
+//!   enough, even if all tasks or no tasks are solved and an estimate of the variance would be 0.
+//! * Tests of one task are not independent. Wilson's interval is used with Kish's effective number
+//!   (Survey Sampling, 1965) under full dependence within a task, n = (Σ tests)² / Σ tests².
 
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ pub enum IntervalKind {
     WilsonClustered,
 }
 
-/// Clopper and Pearson's two-sided interval for so many successes of so many.
+/// Returns the two-sided Clopper-Pearson interval for `successes` out of `of` trials.
 pub fn clopper_pearson_95(successes: usize, of: usize) -> Interval {
     let low = if successes == 0 {
         0.0
@@ -54,7 +54,7 @@ pub fn clopper_pearson_95(successes: usize, of: usize) -> Interval {
     }
 }
 
-/// Wilson's interval for a mean of `number` values between 0 and 1.
+/// Returns Wilson's interval for a mean of `number` values between 0 and 1.
 pub fn wilson_95(mean: f64, number: f64) -> Interval {
     const Z: f64 = 1.959_963_984_540_054;
     let square = Z * Z / number;
@@ -68,7 +68,7 @@ pub fn wilson_95(mean: f64, number: f64) -> Interval {
     }
 }
 
-/// Wilson's interval for successes in groups of these sizes.
+/// Returns Wilson's interval for successes in groups of these sizes.
 pub(crate) fn wilson_clustered_95(mean: f64, groups: impl Iterator<Item = usize>) -> Interval {
     let (sum, squares) = groups.fold((0.0, 0.0), |(sum, squares), size| {
         (sum + size as f64, squares + (size * size) as f64)
@@ -79,7 +79,7 @@ pub(crate) fn wilson_clustered_95(mean: f64, groups: impl Iterator<Item = usize>
     }
 }
 
-/// The chance of at most `successes` of `of` at a probability, summed in logarithms.
+/// Returns the probability of at most `successes` out of `of` trials, summed in logarithms.
 pub(crate) fn at_most(successes: usize, of: usize, p: f64) -> f64 {
     if p <= 0.0 || successes >= of {
         return 1.0;
@@ -97,15 +97,15 @@ pub(crate) fn at_most(successes: usize, of: usize, p: f64) -> f64 {
     sum.min(1.0)
 }
 
-/// The point between 0 and 1 where a condition that holds below it stops to hold.
+/// Returns the point between 0 and 1 up to which a condition holds.
 fn bisect(holds: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
         if holds(middle) {
-            low = middle
+            low = middle;
         } else {
-            high = middle
+            high = middle;
         }
     }
     (low + high) / 2.0

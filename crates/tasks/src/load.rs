@@ -126,7 +126,7 @@ pub fn load(files: &[SourceFile]) -> Result<Loaded, TasksError> {
             }
             Content::Solutions(found) => solutions.push((file, found)),
             Content::Skipped(what) => {
-                notes.push(format!("`{}` is {what} and was left out", file.name))
+                notes.push(format!("`{}` is {what} and was left out", file.name));
             }
         }
     }

@@ -259,7 +259,7 @@ impl Prompt {
                 Piece::Text(piece) => text.push_str(piece),
                 Piece::Placeholder(Placeholder::Examples) => text.push_str(&self.examples(task)),
                 Piece::Placeholder(Placeholder::Test) => {
-                    text.push_str(&test.map(grid).unwrap_or_default())
+                    text.push_str(&test.map(grid).unwrap_or_default());
                 }
                 Piece::Placeholder(Placeholder::Tests) => {
                     text.push_str(
@@ -272,13 +272,13 @@ impl Prompt {
                     );
                 }
                 Piece::Placeholder(Placeholder::Task) => {
-                    text.push_str(&without_solutions(task).to_string())
+                    text.push_str(&without_solutions(task).to_string());
                 }
                 Piece::Placeholder(Placeholder::TestCount) => {
-                    text.push_str(&task.test.len().to_string())
+                    text.push_str(&task.test.len().to_string());
                 }
                 Piece::Placeholder(Placeholder::AnswerForm) => {
-                    text.push_str(&answer_form(task.test.len()))
+                    text.push_str(&answer_form(task.test.len()));
                 }
                 Piece::Placeholder(
                     Placeholder::Index
@@ -299,13 +299,13 @@ impl Prompt {
                     Piece::Text(piece) => text.push_str(piece),
                     Piece::Placeholder(Placeholder::Index) => text.push_str(&index.to_string()),
                     Piece::Placeholder(Placeholder::Number) => {
-                        text.push_str(&(index + 1).to_string())
+                        text.push_str(&(index + 1).to_string());
                     }
                     Piece::Placeholder(Placeholder::Input) => {
-                        text.push_str(&self.format.write(&pair.input))
+                        text.push_str(&self.format.write(&pair.input));
                     }
                     Piece::Placeholder(Placeholder::Output) => {
-                        text.push_str(&self.format.write(&pair.output))
+                        text.push_str(&self.format.write(&pair.output));
                     }
                     Piece::Placeholder(_) => {}
                 }

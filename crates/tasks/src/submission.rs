@@ -117,7 +117,7 @@ impl Submission {
                     file.name
                 )),
                 Ok(Document::Other(value)) => {
-                    folder.add(TaskId::from_problem_id(stem)?, answers(&value))
+                    folder.add(TaskId::from_problem_id(stem)?, answers(&value));
                 }
                 Err(error) if files.len() == 1 => return Err(error),
                 Err(error) => match TaskId::from_problem_id(stem) {

@@ -301,7 +301,7 @@ mod tests {
                     for round in 0..5_000 {
                         let done = AtomicUsize::new(0);
                         team.share(0..round % 7, |item| {
-                            _ = done.fetch_add(item, Ordering::Relaxed)
+                            _ = done.fetch_add(item, Ordering::Relaxed);
                         });
                         assert_eq!(done.into_inner(), (0..round % 7).sum());
                         // Pauses long enough for all workers to fall asleep.
@@ -354,7 +354,7 @@ mod tests {
     fn nested_share_runs_on_the_calling_thread() {
         let (team, done) = (Team::new(2).unwrap(), AtomicUsize::new(0));
         team.share(0..10, |_| {
-            team.share(0..10, |_| _ = done.fetch_add(1, Ordering::Relaxed))
+            team.share(0..10, |_| _ = done.fetch_add(1, Ordering::Relaxed));
         });
         assert_eq!(done.into_inner(), 100);
     }
@@ -365,7 +365,7 @@ mod tests {
         let broken = AssertUnwindSafe(|| team.share(0..100, |item| assert_ne!(item, 50)));
         assert!(catch_unwind(broken).is_err());
         let broken = AssertUnwindSafe(|| {
-            team.share_after(|| panic!("before the others are done"), 0..100, |_| {})
+            team.share_after(|| panic!("before the others are done"), 0..100, |_| {});
         });
         assert!(catch_unwind(broken).is_err());
         // Each item waits for the others, so three threads must be working.

@@ -84,9 +84,9 @@ fn sample(
     };
     let mut walk = Walk::enter(subject, options.env_seed, level).ok()??;
     for action in subject.solution(level).unwrap_or_default() {
-        let before = walk.seen().settled().clone();
+        let before = walk.observation().settled().clone();
         if walk.act(action).ok()?.levels_completed == level {
-            mark(&before, walk.seen().settled());
+            mark(&before, walk.observation().settled());
         }
     }
     let mut walk = Walk::enter(subject, options.env_seed, level).ok()??;
@@ -97,7 +97,7 @@ fn sample(
         SAMPLE_ACTIONS
     };
     for _ in 0..actions {
-        let before = walk.seen().settled().clone();
+        let before = walk.observation().settled().clone();
         let action = walk.random_action(&mut rng);
         let seen = walk.act(action).ok()?;
         taken += 1;
@@ -105,7 +105,7 @@ fn sample(
         if seen.levels_completed != level {
             walk = Walk::enter(subject, options.env_seed, level).ok()??;
         } else {
-            mark(&before, walk.seen().settled());
+            mark(&before, walk.observation().settled());
         }
     }
     Some((idle, taken))

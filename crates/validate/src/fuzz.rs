@@ -135,7 +135,10 @@ impl Fuzz<'_> {
                     None => return Ok(()),
                 }
             }
-            let before = (walk.seen().state, walk.seen().levels_completed);
+            let before = (
+                walk.observation().state,
+                walk.observation().levels_completed,
+            );
             let corner = CORNERS
                 .get(step as usize)
                 .filter(|_| self.subject.info().actions.contains(ActionKind::Action6));
@@ -144,7 +147,7 @@ impl Fuzz<'_> {
                 |&(x, y)| Action::Action6 { x, y },
             );
             walk.act(action)?;
-            self.frames += walk.seen().frames.frames().len() as u64;
+            self.frames += walk.observation().frames.frames().len() as u64;
             self.inspect(&walk, before, action);
             if (step + 1) % REPORT_INTERVAL == 0 {
                 monitor.add_steps(REPORT_INTERVAL);
@@ -166,7 +169,7 @@ impl Fuzz<'_> {
             }
             return action;
         }
-        let seen = walk.seen();
+        let seen = walk.observation();
         if seen.state != PlayState::NotFinished && rng.below(4) > 0 {
             return Action::Reset;
         }
@@ -175,10 +178,11 @@ impl Fuzz<'_> {
             0 => Action::Reset,
             1..=3 => action_of_kind(ActionKind::ALL[rng.below(8) as usize], rng),
             4 | 5 if seen.available.contains(ActionKind::Action6) => {
-                let rim = |rng: &mut Rng| [0, 1, 31, 32, 62, 63][rng.below(6) as usize];
+                let boundary_coordinate =
+                    |rng: &mut Rng| [0, 1, 31, 32, 62, 63][rng.below(6) as usize];
                 Action::Action6 {
-                    x: rim(rng),
-                    y: rim(rng),
+                    x: boundary_coordinate(rng),
+                    y: boundary_coordinate(rng),
                 }
             }
             6 => {
@@ -195,13 +199,13 @@ impl Fuzz<'_> {
     }
 
     fn inspect(&mut self, walk: &Walk, before: (PlayState, u8), action: Action) {
-        let seen = walk.seen();
+        let seen = walk.observation();
         if self.bad_frame.is_none() {
             let problem = invalid_frames(seen, self.subject.is_hosted())
                 .or_else(|| inconsistency(seen, before, action));
             self.bad_frame = problem.map(|text| {
                 Finding::fail(Rule::FuzzFrames, text)
-                    .with_evidence("the last observation is invalid", walk.line())
+                    .with_evidence("the last observation is invalid", walk.full_log())
             });
         }
         if self.drift.is_none() && self.pictures.len() < MAX_TRACKED_STATES {
@@ -216,7 +220,7 @@ impl Fuzz<'_> {
                 };
                 self.drift = Some(finding.with_evidence(
                     "the last frame differs from an earlier one with the same key",
-                    walk.line(),
+                    walk.full_log(),
                 ));
             }
         }

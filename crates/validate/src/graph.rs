@@ -50,10 +50,11 @@ pub struct LevelGraph {
     pub depth: usize,
     /// A shortest win, if the graph contains a win.
     pub win: Option<Vec<Action>>,
-    /// The number of wins that are as short as `win`, as far as the graph contains them.
-    pub shortest_lines: u128,
-    /// Whether `shortest_lines` counts all of them.
-    pub all_lines_counted: bool,
+    /// The number of action sequences that win in as few actions as `win`, as far as the graph
+    /// contains them.
+    pub shortest_wins: u128,
+    /// Whether `shortest_wins` counts all of them.
+    pub all_shortest_wins_counted: bool,
     /// The number of non-terminal states from which no win can be reached. For an incomplete graph,
     /// only certain ones count.
     pub dead_ends: usize,
@@ -128,7 +129,7 @@ pub fn level_graph<E: Explorable>(
         .clone()
         .find(|&node| is_soft_lock(node))
         .or_else(|| nodes.clone().find(|&node| is_dead_end(node)));
-    let line = |node: u32| actions_along(level, &graph, &path_to(&graph, node));
+    let actions_to = |node: u32| actions_along(level, &graph, &path_to(&graph, node));
     let win = first_win(&graph);
     let p_within = win_within(&graph, Policy::Valid, within, |_| true);
     let p_blind = if graph.supports(Policy::Blind) {
@@ -157,12 +158,12 @@ pub fn level_graph<E: Explorable>(
             identity
         },
         depth: graph.depth(),
-        win: win.map(line).transpose()?,
-        shortest_lines: win.map_or(0, |win| count_shortest_wins(&graph, win)),
-        all_lines_counted: win.is_some_and(|win| has_all_shortest_wins(&graph, win)),
+        win: win.map(actions_to).transpose()?,
+        shortest_wins: win.map_or(0, |win| count_shortest_wins(&graph, win)),
+        all_shortest_wins_counted: win.is_some_and(|win| has_all_shortest_wins(&graph, win)),
         dead_ends: nodes.clone().filter(|&node| is_dead_end(node)).count(),
         soft_locks: nodes.filter(|&node| is_soft_lock(node)).count(),
-        first_dead_end: first_dead_end.map(line).transpose()?,
+        first_dead_end: first_dead_end.map(actions_to).transpose()?,
         p_within,
         p_blind,
         has_clicks: graph.has_clicks(),

@@ -50,7 +50,7 @@ fn law(subject: &dyn Subject, options: &Options, level: u8, rule: Rule, law: Law
 /// Returns everything that identifies the current state: key, frame, play state, completed levels,
 /// and offered actions.
 fn situation(walk: &Walk) -> impl PartialEq + use<> {
-    let seen = walk.seen();
+    let seen = walk.observation();
     (
         walk.key(),
         seen.settled().clone(),
@@ -72,14 +72,16 @@ fn not_offered(
     for _ in 0..law_steps(subject, options) / 4 {
         let action = walk.random_action(&mut rng);
         walk.act(action)?;
-        if walk.seen().state != PlayState::NotFinished || walk.seen().levels_completed != level {
+        if walk.observation().state != PlayState::NotFinished
+            || walk.observation().levels_completed != level
+        {
             walk = match Walk::enter(subject, options.env_seed, level)? {
                 Some(walk) => walk,
                 None => break,
             };
             continue;
         }
-        let offered = walk.seen().available;
+        let offered = walk.observation().available;
         for kind in ActionKind::ALL
             .into_iter()
             .filter(|&kind| kind != ActionKind::Reset && !offered.contains(kind))
@@ -96,7 +98,7 @@ fn not_offered(
                 };
                 return Ok(finding.with_evidence(
                     "the last action is not offered but has an effect",
-                    walk.line(),
+                    walk.full_log(),
                 ));
             }
         }
@@ -132,11 +134,11 @@ fn after_end(
             if counted || situation(walk) != before {
                 let text = format!(
                     "{kind} has an effect after {}: only RESET may have one",
-                    walk.seen().state.name()
+                    walk.observation().state.name()
                 );
                 return Ok(Some(Finding::fail(rule, text).with_evidence(
                     "the last action comes after the end of the play",
-                    walk.line(),
+                    walk.full_log(),
                 )));
             }
         }
@@ -149,7 +151,7 @@ fn after_end(
         for action in solution {
             walk.act(action)?;
         }
-        if walk.seen().state == PlayState::Win
+        if walk.observation().state == PlayState::Win
             && let Some(finding) = probe(&mut walk)?
         {
             return Ok(finding);
@@ -166,7 +168,7 @@ fn after_end(
         if lost && let Some(finding) = probe(&mut walk)? {
             return Ok(finding);
         }
-        if lost || walk.seen().levels_completed != level {
+        if lost || walk.observation().levels_completed != level {
             walk = match Walk::enter(subject, options.env_seed, level)? {
                 Some(walk) => walk,
                 None => break,

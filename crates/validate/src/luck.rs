@@ -20,7 +20,7 @@ const START_STREAM: u64 = 1_000;
 const MAX_PREFIX_LEN: usize = 2_000;
 /// The number of steps between two progress reports.
 const REPORT_INTERVAL: u64 = 4_096;
-/// The minimum number of attempts from which the absence of wins is meaningful.
+/// The minimum number of attempts for which the absence of wins is meaningful.
 const MIN_ATTEMPTS: u64 = 20;
 
 /// Regime 1: one play from the start of the game.
@@ -44,7 +44,7 @@ pub(crate) fn from_start(
             findings.extend(environment_failed(&[rule], completed, &failure));
             return findings;
         }
-        let now = walk.seen().levels_completed;
+        let now = walk.observation().levels_completed;
         if now > completed {
             let verdict = if completed == 0 && !options.strict {
                 Verdict::Warn
@@ -65,7 +65,7 @@ pub(crate) fn from_start(
                     step + 1
                 );
                 let finding = Finding::new(rule, verdict, text).on_level(completed);
-                findings.push(finding.with_evidence("a win by random play", walk.line()));
+                findings.push(finding.with_evidence("a win by random play", walk.full_log()));
             }
         }
         completed = now;
@@ -115,7 +115,7 @@ pub(crate) fn wins_from_start(
         return wins;
     };
     let mut rng = Rng::new(options.seed, START_STREAM);
-    let mut line = Vec::new();
+    let mut since_reset = Vec::new();
     for step in 0..options.steps.min(MAX_STEPS_FROM_START) {
         if is_cancelled(monitor, step) {
             break;
@@ -124,14 +124,14 @@ pub(crate) fn wins_from_start(
         let Ok(seen) = walk.act(action) else { break };
         // Actions before a RESET of the level are not part of the win.
         if action == Action::Reset {
-            line.clear();
+            since_reset.clear();
         } else {
-            line.push(action);
+            since_reset.push(action);
         }
         match usize::from(seen.levels_completed) {
             completed if completed < wins.len() => break,
-            completed if completed > wins.len() => wins.push(std::mem::take(&mut line)),
-            _ if line.len() > MAX_PREFIX_LEN => break,
+            completed if completed > wins.len() => wins.push(std::mem::take(&mut since_reset)),
+            _ if since_reset.len() > MAX_PREFIX_LEN => break,
             _ => {}
         }
     }
@@ -147,11 +147,11 @@ pub(crate) fn first_win(
 ) -> Option<Vec<Action>> {
     let before = subject.prefix(level)?.len();
     let walk = Walk::enter(subject, options.env_seed, level).ok()??;
-    let line = play_attempts(subject, options, level, walk, 1, monitor)
+    let actions = play_attempts(subject, options, level, walk, 1, monitor)
         .ok()?
         .first_win?;
     // Actions before a RESET of the level are not part of the win.
-    line[before..]
+    actions[before..]
         .rsplit(|&action| action == Action::Reset)
         .next()
         .map(<[Action]>::to_vec)
@@ -192,7 +192,7 @@ fn play_attempts(
             }
             if walk.act(action)?.levels_completed > level {
                 result.wins += 1;
-                result.first_win = result.first_win.or_else(|| walk.line());
+                result.first_win = result.first_win.or_else(|| walk.full_log());
                 walk = match Walk::enter(subject, options.env_seed, level)? {
                     Some(walk) => walk,
                     None => return Ok(result),

@@ -52,7 +52,7 @@ fn measure(
     let mut rng = Rng::new(options.seed, 4_000);
     let steps = steps(subject, options);
     let mut marks = Vec::new();
-    for quarter in 0..4 {
+    for _ in 0..4 {
         // The log is replaced, so that its own growth is not measured.
         walk.log = Vec::with_capacity(1 << 10);
         for step in 0..steps / 4 {
@@ -62,7 +62,7 @@ fn measure(
             let action = walk.random_action(&mut rng);
             walk.act(action)?;
             if walk.log.len() >= 1 << 10
-                || walk.seen().levels_completed != level
+                || walk.observation().levels_completed != level
                 || step % 500 == 499
             {
                 match Walk::enter(subject, options.env_seed, level)? {
@@ -81,7 +81,6 @@ fn measure(
             return Ok(Finding::open(rule, "not measured on this system"));
         };
         marks.push(bytes);
-        let _ = quarter;
     }
     // The first quarter is a warm-up for caches, pools and lazily built levels.
     let growth = |from: usize, to: usize| marks[to].saturating_sub(marks[from]);
@@ -93,7 +92,7 @@ fn measure(
         let text = format!(
             "memory grows by about {bytes_per_step} bytes per step without bound: the environment leaks memory"
         );
-        Finding::fail(rule, text).with_evidence("a play during which memory grows", walk.line())
+        Finding::fail(rule, text).with_evidence("a play during which memory grows", walk.full_log())
     } else {
         Finding::pass(rule, format!("memory does not grow over {steps} steps"))
     })

@@ -140,32 +140,32 @@ impl<G: Game> Subject for NativeSubject<G> {
         let mut rng = Rng::new(random_seed, u64::from(level));
         let levels = self.levels_of(seed);
         let fresh = Episode::at(levels, LevelIndex(level));
-        let (mut episode, mut line, mut tried) = (fresh.clone(), Vec::new(), 0);
+        let (mut episode, mut actions, mut tried) = (fresh.clone(), Vec::new(), 0);
         for _ in 0..steps {
             let action = random_action(&episode, &mut rng);
             let before = episode.clone();
             episode.act(action, &mut NoFrames);
-            line.push(action);
+            actions.push(action);
             let in_level =
                 episode.level() == LevelIndex(level) && episode.status() == PlayState::NotFinished;
             if !in_level {
-                (episode, line) = (fresh.clone(), Vec::new());
+                (episode, actions) = (fresh.clone(), Vec::new());
                 continue;
             }
-            let takes_back = episode.offered().contains(ActionKind::Action7)
+            let can_undo = episode.offered().contains(ActionKind::Action7)
                 && !matches!(action, Action::Action7 | Action::Reset);
-            if takes_back && episode.state().board != before.state().board {
+            if can_undo && episode.state().board != before.state().board {
                 let mut undone = episode.clone();
                 undone.act(Action::Action7, &mut NoFrames);
                 tried += 1;
                 // What was spent may end the level, but the board must be restored regardless.
                 if undone.state().board != before.state().board {
-                    line.push(Action::Action7);
-                    return UndoCheck::Differs(line);
+                    actions.push(Action::Action7);
+                    return UndoCheck::Differs(actions);
                 }
             }
-            if line.len() >= 200 {
-                (episode, line) = (fresh.clone(), Vec::new());
+            if actions.len() >= 200 {
+                (episode, actions) = (fresh.clone(), Vec::new());
             }
         }
         UndoCheck::Restores(tried)

@@ -1,6 +1,6 @@
 //! The list of rules. The name of a rule never changes, because reports and fixtures refer to it.
 
-/// The subject of a rule.
+/// The group under which reports list a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     /// The environment loads, and its metadata is complete.

@@ -79,15 +79,18 @@ fn without_graph(subject: &dyn Subject, level: u8, reason: &str) -> Vec<Finding>
     if subject.solution(level).is_some() {
         findings.retain(|finding| finding.rule != Rule::Wins);
         findings.push(
-            Finding::pass(Rule::Wins, format!("{} wins", known_line(subject, level)))
-                .on_level(level),
+            Finding::pass(
+                Rule::Wins,
+                format!("{} wins", solution_origin(subject, level)),
+            )
+            .on_level(level),
         );
     }
     findings
 }
 
 /// Names the origin of a solution that is not part of the graph.
-fn known_line(subject: &dyn Subject, level: u8) -> &'static str {
+fn solution_origin(subject: &dyn Subject, level: u8) -> &'static str {
     if subject.has_stored_solution(level) {
         "the stored solution"
     } else {
@@ -118,7 +121,7 @@ fn with_warning_evidence(
     match graph.warnings.first() {
         Some(GraphWarning::KeyCollision { actions }) => finding.with_evidence(
             "two states share a key: the last action has another result than in the other state",
-            full_line(subject, level, actions),
+            with_prefix(subject, level, actions),
         ),
         _ => finding,
     }
@@ -220,12 +223,12 @@ fn wins(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
         subject.solution(level).filter(|_| !graph.is_complete()),
     ) {
         (Some(win), _) => Finding::pass(rule, format!("can be won in {} actions", win.len()))
-            .with_evidence("a shortest win", full_line(subject, level, win)),
+            .with_evidence("a shortest win", with_prefix(subject, level, win)),
         (None, Some(solution)) => Finding::pass(
             rule,
             format!(
                 "{} wins in {} actions",
-                known_line(subject, level),
+                solution_origin(subject, level),
                 solution.len()
             ),
         ),
@@ -277,11 +280,11 @@ fn known_optimum(
                 graph
                     .win
                     .as_ref()
-                    .and_then(|win| full_line(subject, level, win)),
+                    .and_then(|win| with_prefix(subject, level, win)),
             )
         }
         (Some(optimum), _) => {
-            let lines = match (graph.shortest_lines, graph.all_lines_counted) {
+            let count = match (graph.shortest_wins, graph.all_shortest_wins_counted) {
                 (0, _) => String::new(),
                 (1, true) => ", with one shortest solution".to_owned(),
                 (count, true) => format!(", with {count} shortest solutions"),
@@ -290,7 +293,7 @@ fn known_optimum(
             };
             Finding::pass(
                 rule,
-                format!("{optimum} actions, {}{lines}", certainty(graph)),
+                format!("{optimum} actions, {}{count}", certainty(graph)),
             )
         }
         (None, Some(stored)) => Finding::open(
@@ -319,7 +322,7 @@ fn dead_ends(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
     let shown = graph
         .first_dead_end
         .as_ref()
-        .and_then(|way| full_line(subject, level, way));
+        .and_then(|actions| with_prefix(subject, level, actions));
     if soft_locks == 0 {
         let text = if dead == 0 {
             "no dead ends".to_owned()
@@ -360,7 +363,7 @@ fn clicks(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
             };
             finding.with_evidence(
                 "the last action is that click",
-                full_line(subject, level, actions),
+                with_prefix(subject, level, actions),
             )
         }
         _ => Finding::pass(
@@ -405,14 +408,15 @@ fn baseline_fits(subject: &dyn Subject, level: u8, optimum: Option<usize>) -> Op
     })
 }
 
-fn full_line(
+/// Prepends the path from the opening to the level, if it is known.
+fn with_prefix(
     subject: &dyn Subject,
     level: u8,
-    way: &[rhae_engine::Action],
+    actions: &[rhae_engine::Action],
 ) -> Option<Vec<rhae_engine::Action>> {
     subject
         .prefix(level)
-        .map(|prefix| prefix.iter().chain(way).copied().collect())
+        .map(|prefix| prefix.iter().chain(actions).copied().collect())
 }
 
 /// Reports levels that the solution of an earlier level wins too.
@@ -436,7 +440,7 @@ pub(crate) fn shortcuts(subject: &dyn Subject, options: &Options) -> Vec<Finding
                     break;
                 }
             }
-            if walk.seen().levels_completed == level + 1 {
+            if walk.observation().levels_completed == level + 1 {
                 let text = format!(
                     "the solution of level {} wins it too, so the level requires nothing new",
                     earlier + 1
@@ -444,7 +448,7 @@ pub(crate) fn shortcuts(subject: &dyn Subject, options: &Options) -> Vec<Finding
                 findings.push(
                     Finding::warn(rule, text)
                         .on_level(level)
-                        .with_evidence("the earlier solution on this level", walk.line()),
+                        .with_evidence("the earlier solution on this level", walk.full_log()),
                 );
                 break;
             }

@@ -150,7 +150,7 @@ fn level_starts(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Find
             return findings;
         }
     };
-    let seen = walk.seen();
+    let seen = walk.observation();
     let starts = if seen.state == PlayState::NotFinished
         && seen.levels_completed == level
         && seen.win_levels == subject.levels()
@@ -162,28 +162,28 @@ fn level_starts(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Find
             Rule::Loads,
             format!("the level starts as {state} with {completed} of {all} levels completed"),
         )
-        .with_evidence("the start of the level", walk.line())
+        .with_evidence("the start of the level", walk.full_log())
     };
     let (mut bad_frame, mut bad_offer) = (None, None);
-    let mut along = Ok(());
+    let mut played = Ok(());
     let mut walk = walk;
     let solution = subject.solution(level).unwrap_or_default();
     for action in [None].into_iter().chain(solution.into_iter().map(Some)) {
-        along = action.map_or(Ok(()), |action| walk.act(action).map(|_| ()));
-        if along.is_err() {
+        played = action.map_or(Ok(()), |action| walk.act(action).map(|_| ()));
+        if played.is_err() {
             break;
         }
-        let seen = walk.seen();
+        let seen = walk.observation();
         if bad_frame.is_none() {
             bad_frame =
-                invalid_frames(seen, subject.is_hosted()).map(|problem| (problem, walk.line()));
+                invalid_frames(seen, subject.is_hosted()).map(|problem| (problem, walk.full_log()));
         }
         let foreign = seen
             .available
             .iter()
             .find(|&kind| kind != ActionKind::Reset && !subject.info().actions.contains(kind));
         if bad_offer.is_none() {
-            bad_offer = foreign.map(|kind| (kind, walk.line()));
+            bad_offer = foreign.map(|kind| (kind, walk.full_log()));
         }
     }
     let mut findings = vec![starts.on_level(level)];
@@ -215,7 +215,7 @@ fn level_starts(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Find
             );
         }
     }
-    if let Err(failure) = along {
+    if let Err(failure) = played {
         findings.extend(environment_failed(&[], level, &failure));
     }
     findings
@@ -391,13 +391,13 @@ fn loss(subject: &dyn Subject, options: &Options) -> Option<Vec<Action>> {
         for _ in 0..plays {
             let mut walk = Walk::enter(subject, options.env_seed, level).ok()??;
             for _ in 0..2 * ATTEMPT_FACTOR * baseline(subject, level) {
-                let action = random_action_of(walk.seen().available, &mut rng)?;
+                let action = random_action_of(walk.observation().available, &mut rng)?;
                 let state = match walk.act(action) {
                     Ok(seen) if seen.levels_completed == level => seen.state,
                     Ok(_) | Err(PlayFailure { .. }) => break,
                 };
                 if state == PlayState::GameOver {
-                    return walk.line();
+                    return walk.full_log();
                 }
             }
         }
@@ -408,7 +408,7 @@ fn loss(subject: &dyn Subject, options: &Options) -> Option<Vec<Action>> {
 /// Returns the first frame of every level that can be entered.
 pub(crate) fn first_frames(subject: &dyn Subject, options: &Options) -> Vec<(u8, Frame)> {
     let frame = |level: u8| match Walk::enter(subject, options.env_seed, level) {
-        Ok(Some(walk)) => Some((level, walk.seen().settled().clone())),
+        Ok(Some(walk)) => Some((level, walk.observation().settled().clone())),
         _ => None,
     };
     (0..subject.levels()).filter_map(frame).collect()

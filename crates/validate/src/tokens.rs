@@ -1,14 +1,15 @@
-//! Source code reduced to one byte per token. Names, literals, comments and layout, which an author
-//! chooses freely, are removed.
+//! Source code reduced to one byte per token. An author chooses names, literals, comments and
+//! layout freely, so every name becomes the same byte, as does every number and every string.
+//! Comments and layout are removed.
 //!
-//! This is not a parser: unknown text becomes punctuation, and no input makes it fail.
+//! This is not a parser: any other ASCII character is its own token, and no input makes it fail.
 
 /// The programming language of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
-    /// Native games.
+    /// The language of native games.
     Rust,
-    /// Games for the official engine.
+    /// The language of games for the official engine.
     Python,
 }
 

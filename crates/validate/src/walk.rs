@@ -19,8 +19,8 @@ pub trait Monitor: Sync {
     /// Reports that `steps` further steps are done.
     fn add_steps(&self, _steps: u64) {}
 
-    /// Returns whether to continue. It is called every few steps. Rules that a cancelled part has
-    /// not decided are open.
+    /// Returns whether to continue; false cancels the part. It is called every few steps. Rules
+    /// that a cancelled part has not decided are open.
     fn should_continue(&self) -> bool {
         true
     }
@@ -50,7 +50,7 @@ pub trait Monitor: Sync {
 impl Monitor for () {}
 
 /// Returns whether the monitor cancels the check. The monitor is consulted only every 64 steps,
-/// which is often enough for slow games.
+/// which is frequent enough even for slow games.
 pub(crate) fn is_cancelled(monitor: &dyn Monitor, steps: u64) -> bool {
     steps.is_multiple_of(64) && !monitor.should_continue()
 }
@@ -101,7 +101,7 @@ impl Walk {
         }
     }
 
-    pub(crate) fn seen(&self) -> &Observation {
+    pub(crate) fn observation(&self) -> &Observation {
         self.play.observation()
     }
 
@@ -120,7 +120,7 @@ impl Walk {
             Err(reason) => Err(PlayFailure {
                 reason,
                 action: Some(action),
-                actions: self.line(),
+                actions: self.full_log(),
             }),
         }
     }
@@ -136,8 +136,10 @@ impl Walk {
         })
     }
 
-    /// Returns all actions since the opening.
-    pub(crate) fn line(&self) -> Option<Vec<Action>> {
+    /// Returns the actions that lead from the opening to the current state, or `None` if the path
+    /// to the level is not known. Actions before the last [`restart_level`](Self::restart_level)
+    /// are left out.
+    pub(crate) fn full_log(&self) -> Option<Vec<Action>> {
         self.prefix
             .as_ref()
             .map(|prefix| prefix.iter().chain(&self.log).copied().collect())
@@ -153,7 +155,7 @@ impl Walk {
     /// Returns the key of the current state: the environment's own key or, for hosted environments,
     /// a key of the observation and of the reported hidden state.
     pub(crate) fn key(&self) -> StateKey {
-        let seen = self.seen();
+        let seen = self.observation();
         match (self.identity, self.play.hidden_key()) {
             (None, Some(key)) => key_of(&(key, seen.levels_completed, seen.state)),
             (identity, _) => key_by(&*self.play, identity.unwrap_or(Identity::Frame)),
@@ -162,16 +164,16 @@ impl Walk {
 
     /// Returns a hash of the last observation.
     pub(crate) fn observation_hash(&self) -> u128 {
-        observation_hash(self.seen())
+        observation_hash(self.observation())
     }
 
     /// Draws an action uniformly from the offered kinds; a click is uniform over all cells. Returns
     /// RESET if the level or the game has ended.
     pub(crate) fn random_action(&self, rng: &mut Rng) -> Action {
-        if self.seen().state != PlayState::NotFinished {
+        if self.observation().state != PlayState::NotFinished {
             return Action::Reset;
         }
-        random_action_of(self.seen().available, rng).unwrap_or(Action::Reset)
+        random_action_of(self.observation().available, rng).unwrap_or(Action::Reset)
     }
 }
 

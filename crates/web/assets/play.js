@@ -7,7 +7,7 @@
  */
 
 import { CELLS, CLICK, RESET, Reel, SIZE, bytesOf } from "./reel.js";
-import { COLOR_NAMES, RhaeBoard, marksAreOn, setMarks } from "./board.js";
+import { COLOR_NAMES, RhaeBoard, symbolsAreOn, setSymbols } from "./board.js";
 import { Connection } from "./connection.js";
 
 const MAX_QUEUED = 4;
@@ -279,11 +279,11 @@ page.addEventListener("click", (event) => {
   if (event.detail > 0) button.blur();
   if (button.dataset.do === "reset") reset();
   else if (button.dataset.do === "signs") {
-    setMarks(!marksAreOn());
-    button.setAttribute("aria-pressed", String(marksAreOn()));
+    setSymbols(!symbolsAreOn());
+    button.setAttribute("aria-pressed", String(symbolsAreOn()));
   } else enqueue({ action: Number(button.dataset.action) });
 });
-page.querySelector("[data-do=signs]")?.setAttribute("aria-pressed", String(marksAreOn()));
+page.querySelector("[data-do=signs]")?.setAttribute("aria-pressed", String(symbolsAreOn()));
 
 showFacts();
 await loadPlay();

@@ -90,8 +90,8 @@ if (form) {
       const recording = await readRecording(file);
       ({ name, speed } = recording);
       player.hidden = false;
-      const said = recording.reasoning;
-      const reasoning = said.size > 0 ? async (/** @type {number} */ moment) => said.get(moment) : null;
+      const texts = recording.reasoning;
+      const reasoning = texts.size > 0 ? async (/** @type {number} */ moment) => texts.get(moment) : null;
       player.open(recording.reel, { title: name, subtitle: file.name, framesPerSecond: speed, winLevels: recording.winLevels, reasoning });
       showControls();
       player.scrollIntoView({ block: "start" });

@@ -42,7 +42,7 @@
     // A button clicked with a pointer gives up the focus, so that the space bar goes to the game.
     if (event.detail > 0) pressed.blur();
   });
-  // Keeps other windows in step, and a page restored from the back-forward cache.
+  // Applies a theme that was chosen in another window, or while this page was in the back-forward cache.
   addEventListener("storage", (event) => event.key === STORAGE_KEY && set(event.newValue));
   addEventListener("pageshow", (event) => event.persisted && set(stored()));
 }

@@ -36,13 +36,13 @@ pub fn gallery_page(viewer: Viewer, games: &[GalleryGame]) -> String {
             Some(_) if done == *levels => "<span class=\"done\">complete</span>".to_owned(),
             Some(_) => format!("<span>{done}<span class=\"quiet\"> / {levels}</span></span>"),
         };
-        let said = completed.map_or_else(
+        let progress_label = completed.map_or_else(
             || "not played yet".to_owned(),
             |_| format!("{done} completed"),
         );
         let _ = writeln!(
             body,
-            "<li><a href=\"/play/{id}\" aria-label=\"{name}, {levels} levels, {said}\">\
+            "<li><a href=\"/play/{id}\" aria-label=\"{name}, {levels} levels, {progress_label}\">\
              <img src=\"/pictures/{id}.png\" alt=\"\" width=\"256\" height=\"256\" loading=\"lazy\" decoding=\"async\">\
              <span class=\"line\"><code>{name}</code>{progress}</span>{}</a></li>",
             dots(done, *levels),

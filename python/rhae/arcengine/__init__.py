@@ -87,7 +87,7 @@ def install(*, force: bool = False) -> None:
 
     Examples:
         >>> import rhae.arcengine
-        >>> rhae.arcengine.install(force=True)  # the doctest runner may have imported the original
+        >>> rhae.arcengine.install()
         >>> import arcengine
         >>> arcengine is rhae.arcengine
         True

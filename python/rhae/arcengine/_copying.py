@@ -1,4 +1,4 @@
-"""Copies of games: by copying their attributes or, if a part cannot be copied, by replaying them."""
+"""Copies of games. A game with a part that cannot be copied is replayed instead."""
 
 from __future__ import annotations
 
@@ -80,7 +80,10 @@ def part_of(array: np.ndarray) -> tuple[Any, ...] | None:
 
 
 def view(base: np.ndarray, shape: Any, dtype: Any, start: int, strides: Any, writeable: bool) -> np.ndarray:
-    """Returns a view at an offset of an array's memory. Pickles of games refer to this function by name."""
+    """Returns a view at an offset of an array's memory.
+
+    Pickles of games refer to this function by name.
+    """
     memory = (base if base.flags.c_contiguous else base.T).reshape(-1).view(np.uint8)
     made: np.ndarray = np.ndarray(shape, dtype, memory, offset=start, strides=strides)
     made.flags.writeable = writeable
@@ -88,7 +91,10 @@ def view(base: np.ndarray, shape: Any, dtype: Any, start: int, strides: Any, wri
 
 
 def _function(function: types.FunctionType, copier: Any) -> types.FunctionType:
-    """Copies a closure together with the values that it captures. A module-level function is shared."""
+    """Copies a closure together with the values that it captures.
+
+    A module-level function is shared.
+    """
     cells = function.__closure__
     if not cells or function.__globals__.get(function.__qualname__) is function:
         return function

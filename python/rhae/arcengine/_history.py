@@ -82,7 +82,10 @@ def of(game: Any) -> History | None:
 
 
 def inherit(game: Any, copy: Any) -> None:
-    """Gives a copy the history of its original. The copy has none if the original has none or a long one."""
+    """Gives a copy the history of its original.
+
+    The copy has none if the original has none or a long one.
+    """
     history, log = of(game), _LOGS.get(id(game))
     if history is None or log is None or history.count + len(log) > MAX_ACTIONS:
         _HISTORIES.pop(id(copy), None)

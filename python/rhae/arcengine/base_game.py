@@ -185,7 +185,7 @@ class ARCBaseGame(ABC):
     def set_level(self, index: int) -> None:
         """Switches to a level in its current state.
 
-        Resizes the camera to the level's grid, sets the action count to 0, and calls `on_set_level`.
+        Resizes the camera to the level's grid, resets the action count, and calls `on_set_level`.
         """
         if not 0 <= index < len(self._levels):
             raise IndexError(f"Level index {index} out of range [0, {len(self._levels)})")
@@ -221,7 +221,8 @@ class ARCBaseGame(ABC):
         if action_input.id == _RESET:
             self.handle_reset()
         elif self._state == GameState.GAME_OVER or self._state == GameState.WIN:
-            # The original passes the score under an outdated field name, so the result has the score 0.
+            # The original passes the score under an outdated field name, so the result has the
+            # score 0.
             return FrameData(  # type: ignore[call-arg]
                 game_id=self._game_id,
                 state=self._state,
@@ -335,7 +336,10 @@ class ARCBaseGame(ABC):
         return self.try_move_sprite(named[0], dx, dy)
 
     def try_move_sprite(self, sprite: Sprite, dx: int, dy: int) -> list[Sprite]:
-        """Moves a sprite unless it would collide. Returns the sprites that it would collide with."""
+        """Moves a sprite unless it would collide.
+
+        Returns the sprites that it would collide with.
+        """
         x, y = sprite.x, sprite.y
         sprite.move(dx, dy)
         others = self.current_level.get_sprites()
@@ -351,7 +355,10 @@ class ARCBaseGame(ABC):
         return self._current_level_index == len(self._levels) - 1
 
     def next_level(self) -> None:
-        """Completes the level. The next frame switches to the next level; the last level wins the game."""
+        """Completes the level.
+
+        The next frame switches to the next level; the last level wins the game.
+        """
         self._score += 1
         if self.is_last_level():
             self.win()
@@ -423,12 +430,18 @@ class ARCBaseGame(ABC):
         places: list[tuple[int, int]] = _native.click_points(sprites, zoom, left, top) if always else NotImplemented
         if places is NotImplemented:
             places = [
-                place for sprite in sprites if self._is_sprite_clickable_now(sprite) for place in _click_points(sprite, zoom, left, top)
+                place
+                for sprite in sprites
+                if self._is_sprite_clickable_now(sprite)
+                for place in _click_points(sprite, zoom, left, top)
             ]
         return _native.click_inputs(ActionInput, _CLICK, places)
 
     def _is_sprite_clickable_now(self, sprite: Sprite) -> bool:
-        """Returns whether a clickable sprite can be clicked in this state. Subclasses may override it."""
+        """Returns whether a clickable sprite can be clicked in this state.
+
+        Subclasses may override it.
+        """
         return True
 
 

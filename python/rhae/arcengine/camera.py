@@ -123,7 +123,7 @@ class Camera:
         self._y += int(dy)
 
     def _calculate_scale_and_offset(self) -> tuple[int, int, int]:
-        """Returns the size of a cell on the frame, and the column and row at which the window starts."""
+        """Returns the size of a cell on the frame, and the window's first column and row."""
         side = self.MAX_DIMENSION
         across, down = side // self._width, side // self._height
         zoom = min(across, down)
@@ -132,7 +132,7 @@ class Camera:
     def _raw_render(self, sprites: list[Sprite]) -> ndarray:
         """Returns the window at the scale of the level.
 
-        Visible sprites are drawn from the lowest layer to the highest. Cells below 0 are transparent.
+        Draws visible sprites from the lowest layer to the highest. Cells below 0 are transparent.
         """
         view = _native.render_view(self, sprites)
         return self._raw_render_python(sprites) if view is NotImplemented else view
@@ -160,7 +160,10 @@ class Camera:
         return view
 
     def render(self, sprites: list[Sprite]) -> ndarray:
-        """Returns the frame: the window, enlarged to fit 64 x 64 with a letter-box, then the displays in order."""
+        """Returns the frame.
+
+        The window is enlarged to fit 64 x 64 with a letter-box; then the displays draw in order.
+        """
         frame = _native.render_frame(self, sprites)
         if frame is NotImplemented:
             frame = self._render_python(sprites)

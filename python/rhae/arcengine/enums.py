@@ -91,7 +91,7 @@ class GameAction(Enum):
         return self.action_type is ComplexAction
 
     def validate_data(self, data: dict[str, Any]) -> bool:
-        """Returns true if the data is valid for the action; otherwise raises pydantic's `ValidationError`."""
+        """Returns true for valid data; otherwise raises pydantic's `ValidationError`."""
         self.action_type.model_validate(data)
         return True
 
@@ -204,7 +204,10 @@ class FrameDataRaw(BaseModel):
 
 
 class PlaceableArea:
-    """A rectangle of a level in which a sprite can be placed, every `x_scale` columns and `y_scale` rows."""
+    """A rectangle of a level in which a sprite can be placed.
+
+    Positions repeat every `x_scale` columns and `y_scale` rows.
+    """
 
     x: int = 0
     y: int = 0
@@ -222,7 +225,8 @@ class PlaceableArea:
         self.y_scale = y_scale
 
 
-# The standard `value` and `name` of enum members run Python code, and games read them in every step.
+# The standard `value` and `name` of enum members run Python code, and games read them in every
+# step.
 for _enum in (BlockingMode, InteractionMode, GameAction, GameState):
     type.__setattr__(_enum, "value", property(operator.attrgetter("_value_")))
     type.__setattr__(_enum, "name", property(operator.attrgetter("_name_")))

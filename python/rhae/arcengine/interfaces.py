@@ -19,11 +19,14 @@ class RenderableUserDisplay(ABC):
 
     @abstractmethod
     def render_interface(self, frame: ndarray) -> ndarray:
-        """Draws onto the frame, in place or on a copy, and returns the frame for the next display."""
+        """Draws on the frame, in place or on a copy, and returns it for the next display."""
         return frame
 
     def draw_sprite(self, frame: ndarray, sprite: Sprite, start_x: int, start_y: int) -> ndarray:
-        """Draws a sprite with its upper left corner at a point of the frame, ignoring its own position."""
+        """Draws a sprite with its upper left corner at (`start_x`, `start_y`) of the frame.
+
+        The position of the sprite itself is ignored.
+        """
         drawn = _native.draw_sprite(frame, sprite, start_x, start_y)
         return self._draw_sprite_python(frame, sprite, start_x, start_y) if drawn is NotImplemented else drawn
 
@@ -40,7 +43,10 @@ class RenderableUserDisplay(ABC):
 
 
 class ToggleableUserDisplay(RenderableUserDisplay):
-    """Pairs of sprites. The first one is shown while the pair is enabled, otherwise the second one."""
+    """Pairs of sprites.
+
+    The first one is shown while the pair is enabled, otherwise the second one.
+    """
 
     _sprite_pairs: list[tuple[Sprite, Sprite]]
 
@@ -52,7 +58,10 @@ class ToggleableUserDisplay(RenderableUserDisplay):
                 self._sprite_pairs.append((pair[0].clone(), pair[1].clone()))
 
     def clone(self) -> ToggleableUserDisplay:
-        """Returns a copy with its own sprites. The copy of a subclass is a plain display, as in the original."""
+        """Returns a copy with its own sprites.
+
+        The copy of a subclass is a plain display, as in the original.
+        """
         return ToggleableUserDisplay([(pair[0].clone(), pair[1].clone()) for pair in self._sprite_pairs])
 
     def _check_index(self, index: int) -> None:
@@ -95,10 +104,10 @@ class ToggleableUserDisplay(RenderableUserDisplay):
         return False
 
     def disabled_first_by_tag(self, tag: str) -> bool:
-        """Disables the first pair with this tag whose first sprite is intangible. Returns whether one was found.
+        """Disables the first pair with this tag whose first sprite is intangible.
 
-        Enabling a pair makes its first sprite intangible. A pair that was never enabled is usually
-        tangible and is skipped.
+        Returns whether one was found. Enabling a pair makes its first sprite intangible. A pair that
+        was never enabled is usually tangible and is skipped.
         """
         for pair in self._find_sprites_by_tag(tag):
             if pair[0].interaction == InteractionMode.INTANGIBLE:

@@ -33,7 +33,10 @@ class Level:
         name: str = "Level",
         placeable_areas: list[PlaceableArea] | None = None,
     ):
-        """Creates a level. Pixel-perfect sprites with the tag `sys_static` are merged into one per layer."""
+        """Creates a level.
+
+        Pixel-perfect sprites with the tag `sys_static` are merged into one per layer.
+        """
         self._sprites = []
         self._grid_size = grid_size
         self._data = data
@@ -126,7 +129,7 @@ class Level:
         """Returns the collidable sprite at a cell, with this tag if one is given, or None.
 
         Of several sprites it is the one on the highest layer, and within a layer the first one. As
-        in the original, the layers are sorted only after a sprite was added or the number of sprites
+        in the original, sprites are sorted by layer only after one was added or their number
         changed, so a later change of a layer may be missed.
         """
         if self._need_sort or self._sorted_sprites is None or len(self._sorted_sprites) != len(self._sprites):

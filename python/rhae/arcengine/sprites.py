@@ -155,7 +155,7 @@ class Sprite:
         )
 
     def _clone_python(self, new_name: str | None) -> Sprite:
-        """Clones with the constructor, which checks attributes that a game may have set directly."""
+        """Clones with the constructor, which checks attributes that a game has set directly."""
         return Sprite(
             pixels=self.pixels.copy().tolist(),
             name=self._name if new_name is None else new_name,
@@ -199,8 +199,8 @@ class Sprite:
     def set_scale(self, scale: int) -> Sprite:
         """Sets the scale.
 
-        `n` > 0 draws each cell as `n` x `n` cells. `-n` draws each square of `n + 1` x `n + 1` cells
-        as one cell.
+        `n` > 0 draws each cell as `n` x `n` cells. `-n` reduces each square of `n + 1` x `n + 1`
+        cells to one cell.
         """
         wanted = int(scale)
         if wanted == 0:
@@ -214,10 +214,11 @@ class Sprite:
         return self
 
     def adjust_scale(self, delta: int) -> None:
-        """Changes the scale by `delta`, one step at a time. A step to 0 is replaced by a step past it.
+        """Changes the scale by `delta`, one step at a time.
 
-        The scale keeps the last value that fits if a step raises an error. A target of 0 raises
-        ValueError; the original never returns if it approaches 0 from below.
+        A step to 0 is replaced by a step past it. If a step raises an error, the scale keeps the last
+        valid value. A target of 0 raises ValueError; the original never returns if it approaches 0
+        from below.
         """
         if delta == 0:
             return
@@ -349,7 +350,10 @@ class Sprite:
         return self
 
     def render(self) -> ndarray:
-        """Returns a new array of the cells: rotated, mirrored top to bottom, mirrored left to right, scaled."""
+        """Returns the cells as a new array.
+
+        They are rotated, mirrored top to bottom, mirrored left to right, and scaled, in this order.
+        """
         if self._scale == 1 and self.rotation == 0 and not self._mirror_ud and not self._mirror_lr:
             return self.pixels.copy()
         cells = _native.render_sprite(self)
@@ -370,10 +374,10 @@ class Sprite:
         return _downscale_mode(cells, 1 - self._scale)
 
     def collides_with(self, other: Sprite, ignoreMode: bool = False) -> bool:
-        """Returns whether two sprites collide. `ignoreMode` treats both as collidable.
+        """Returns whether two sprites collide. `ignoreMode` also tests sprites that never collide.
 
-        If one of them is pixel-perfect, visible cells must overlap; otherwise overlapping rectangles
-        collide.
+        If one of them is pixel-perfect, visible cells must overlap. Otherwise it is enough that the
+        rectangles overlap.
         """
         met = _native.collides(self, other, bool(ignoreMode))
         return self._collides_python(other, ignoreMode) if met is NotImplemented else met
@@ -407,7 +411,7 @@ class Sprite:
     def color_remap(self, old_color: int | None, new_color: int) -> Sprite:
         """Replaces a colour, or all colours if `old_color` is None.
 
-        `pixels` becomes a new array, whose type NumPy derives from both operands, as in the original.
+        `pixels` becomes a new array. As in the original, NumPy derives its type from both operands.
         """
         pixels = _native.remap_colors(self.pixels, old_color, new_color)
         if pixels is NotImplemented:
@@ -417,7 +421,10 @@ class Sprite:
         return self
 
     def merge(self, other: Sprite) -> Sprite:
-        """Returns a sprite that shows both, this one on top, with the tags of both and the stronger modes."""
+        """Returns a sprite that shows both sprites, this one on top.
+
+        It has the tags of both and the stronger modes.
+        """
         mine, theirs = self.render(), other.render()
         left, top = min(self._x, other._x), min(self._y, other._y)
         right = max(self._x + mine.shape[1], other._x + theirs.shape[1])

@@ -1,4 +1,4 @@
-"""Subclasses of sprites and levels, sprites in sets and dictionaries, methods overridden on one object."""
+"""Subclasses of sprites and levels, sprites as keys, methods overridden on one object."""
 
 from arcengine import ARCBaseGame, BlockingMode, Camera, GameAction, Level, Sprite
 

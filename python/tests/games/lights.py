@@ -1,4 +1,4 @@
-"""Switch all lights off: clicks, `display_to_grid`, `get_sprite_at`, `color_remap`, replaced pixels."""
+"""Switch all lights off: clicks, `get_sprite_at`, `color_remap`, replaced pixels."""
 
 import random
 
@@ -88,7 +88,7 @@ class Lights(ARCBaseGame):
         self.complete_action()
 
     def count(self):
-        """Counts the lit lamps by their pixels, and the lamps that would be lit after pressing each of them."""
+        """Counts the lit lamps, and the parity of lamps that pressing all of them would toggle."""
         lit = {place for place, lamp in self.lamps.items() if lamp.pixels[1, 1] == ON}
         parity = {}
         for x, y in lit:

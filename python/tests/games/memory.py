@@ -1,4 +1,4 @@
-"""Undo by saving every attribute of every sprite; attributes set before the base class sets its own."""
+"""Undo by saving every attribute of every sprite; attributes set before `super().__init__`."""
 
 import copy
 

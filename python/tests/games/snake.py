@@ -1,4 +1,4 @@
-"""A growing body of many sprites: sprites added and removed in every step, a deque, seeded randomness."""
+"""A growing body: sprites added and removed in every step, a deque, seeded randomness."""
 
 import random
 from collections import deque

@@ -221,7 +221,7 @@ fn attempts_text(task: &Task, attempts: &[AttemptResult], depth: Option<ColorDep
                 }
             }
             Err((kind, reason)) => {
-                text += &format!("{head}: no grid ({kind}): {}\n", output::plain(reason))
+                text += &format!("{head}: no grid ({kind}): {}\n", output::plain(reason));
             }
         }
         if let Some(how) = &result.how {
@@ -278,14 +278,14 @@ fn text(id: &TaskId, task: &Task, depth: Option<ColorDepth>, width: usize) -> St
         text += &format!("\n{kind} {number}, {sizes}\n");
         match output {
             Some(output) if 2 * (input.width() + output.width()) + 4 <= width => {
-                text += &side_by_side(input, output, depth)
+                text += &side_by_side(input, output, depth);
             }
             Some(output) => {
                 text += &format!(
                     "{}\n{}",
                     format_grid(input, depth),
                     format_grid(output, depth)
-                )
+                );
             }
             None => text += &format_grid(input, depth),
         }

@@ -48,7 +48,7 @@ pub(super) async fn check(
             match check_play(store, catalog, play, &mut report).await {
                 // An invalid stored value concerns only this play.
                 Err(StoreError::Corrupt(what)) => {
-                    report.note(play, None, format!("the stored {what} is invalid"))
+                    report.note(play, None, format!("the stored {what} is invalid"));
                 }
                 other => other?,
             }

@@ -70,7 +70,7 @@ pub(crate) fn run(args: &FetchArgs) -> Result<ExitCode> {
                 }
             }
             Ok(FetchOutcome::NoSource) => {
-                output::print(&output::plain(&format!("no source  {id}")))?
+                output::print(&output::plain(&format!("no source  {id}")))?;
             }
             Err(error) => {
                 failed += 1;

@@ -195,13 +195,13 @@ impl HumanPlay {
                     (moved(self.cursor.x, right), moved(self.cursor.y, down));
             }
             KeyCommand::ToggleCursor if self.available_actions().contains(ActionKind::Action6) => {
-                self.cursor.visible = !self.cursor.visible
+                self.cursor.visible = !self.cursor.visible;
             }
             KeyCommand::ToggleCursor => {
                 self.hint = Some(
                     "The cursor is not available, because this environment has no clicks."
                         .to_owned(),
-                )
+                );
             }
             KeyCommand::Reset => self.reset(now)?,
             KeyCommand::Confirm => {

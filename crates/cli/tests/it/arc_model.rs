@@ -181,7 +181,7 @@ fn run_killed_five_times_accounts_for_every_token() {
             // The last event of a request includes the tokens of its failed transmissions.
             "answered" | "failed" => known += tokens(line),
             "try_failed" if !request.is_some_and(|request| ended.contains(&request)) => {
-                known += tokens(line)
+                known += tokens(line);
             }
             _ => {}
         }

@@ -134,7 +134,7 @@ fn database_of_a_newer_version_is_rejected() {
             .await
             .unwrap()
             .close()
-            .await
+            .await;
     });
     let empty = rhae(folder.path(), &["db", "check"]).succeeded();
     assert_eq!(empty.out, "0 plays, 0 entries, 0 snapshots, 0 findings\n");

@@ -106,7 +106,7 @@ fn check_reports_the_cause_of_a_failure() {
     )
     .unwrap();
     crate::rhae::rhae(folder.path(), &["llm", "check", "m"])
-        .failed_with("`RHAE_NO_SUCH` must hold the key");
+        .failed_with("`RHAE_NO_SUCH` must hold the API key");
 }
 
 #[test]

@@ -180,8 +180,8 @@ fn failed(failure: &Failure, context: &RequestContext<'_>) -> SolverFailure {
     }
 }
 
-/// Journals transmissions. The one with an answer is not recorded here, because the line of the
-/// request contains the answer.
+/// Journals the start of every transmission, and the end of those that failed. The end of a
+/// successful transmission needs no line, because the line of its request contains the answer.
 struct TransmissionRecorder<'a>(&'a RequestContext<'a>);
 
 impl rhae_llm::CallObserver for TransmissionRecorder<'_> {

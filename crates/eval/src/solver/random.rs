@@ -57,7 +57,7 @@ impl Solver for RandomSolver {
 fn guess(task: &Task, test: usize, rng: &mut Rng) -> Vec<Vec<u8>> {
     let input = &task.test[test].input;
     let first = &task.train[0].output;
-    let like = if task.train.iter().all(|pair| pair.output.same_size(first)) {
+    let size_template = if task.train.iter().all(|pair| pair.output.same_size(first)) {
         first
     } else {
         input
@@ -69,9 +69,9 @@ fn guess(task: &Task, test: usize, rng: &mut Rng) -> Vec<Vec<u8>> {
         .collect();
     let count = u32::try_from(colors.len()).expect("a few grids of at most 900 cells");
     let mut row = || {
-        (0..like.width())
+        (0..size_template.width())
             .map(|_| colors[rng.below(count) as usize])
             .collect()
     };
-    (0..like.height()).map(|_| row()).collect()
+    (0..size_template.height()).map(|_| row()).collect()
 }

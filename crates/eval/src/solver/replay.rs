@@ -23,15 +23,15 @@ impl ReplaySolver {
     pub fn from_journal(lines: &[EvalLine]) -> Self {
         let ledger = Ledger::from_lines(lines);
         let mut answers = BTreeMap::new();
-        let mut whole = false;
-        for ((_, task, test, attempt), slot) in &ledger.slots {
-            let Some(record) = ledger.requests.get(&slot.request) else {
+        let mut answers_whole_tasks = false;
+        for ((_, task, test, attempt), closed) in &ledger.closed_attempts {
+            let Some(record) = ledger.requests.get(&closed.request) else {
                 continue;
             };
             let Some(RequestOutcome::Answer(answer)) = &record.outcome else {
                 continue;
             };
-            whole |= answer.text.is_some() && record.target.tests.len() > 1;
+            answers_whole_tasks |= answer.text.is_some() && record.target.tests.len() > 1;
             let mut answer = answer.clone();
             answer
                 .grids
@@ -40,7 +40,11 @@ impl ReplaySolver {
         }
         Self {
             answers,
-            unit: if whole { Unit::Task } else { Unit::Attempt },
+            unit: if answers_whole_tasks {
+                Unit::Task
+            } else {
+                Unit::Attempt
+            },
         }
     }
 

@@ -129,7 +129,7 @@ fn windows_on(map: &TextMap, side: u8) -> Vec<Window> {
     for line in (0..SIDE).filter(|&line| letter(line) != b'+') {
         match windows.last_mut() {
             Some(window) if window.last + 1 == line && letter(window.last) == letter(line) => {
-                window.last = line
+                window.last = line;
             }
             _ => windows.push(Window {
                 side,

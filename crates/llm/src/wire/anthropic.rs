@@ -108,7 +108,7 @@ fn message(turn: &Turn) -> Value {
     json!({"role": role(turn), "content": content})
 }
 
-/// A streamed answer: the message and its content blocks so far.
+/// A streamed reply: the message and its content blocks so far.
 #[derive(Default)]
 struct Pieces {
     message: Map<String, Value>,
@@ -119,7 +119,7 @@ impl StreamAssembler for Pieces {
     fn take(&mut self, name: &str, piece: &Value) -> Result<bool, Failure> {
         match piece["type"].as_str().unwrap_or(name) {
             "message_start" => {
-                self.message = piece["message"].as_object().cloned().unwrap_or_default()
+                self.message = piece["message"].as_object().cloned().unwrap_or_default();
             }
             "content_block_start" => self.blocks.push(piece["content_block"].clone()),
             "content_block_delta" => self.add(&piece["delta"])?,

@@ -135,7 +135,7 @@ fn usage(value: &Value) -> Option<Usage> {
     value.as_object()?;
     let input_tokens = count(&value["prompt_tokens"]);
     let completion = count(&value["completion_tokens"]);
-    let beside =
+    let separate_reasoning =
         count(&value["total_tokens"]).saturating_sub(input_tokens.saturating_add(completion));
     let details = &value["prompt_tokens_details"];
     let cached = count(&details["cached_tokens"]).max(count(&value["prompt_cache_hit_tokens"]));
@@ -143,16 +143,16 @@ fn usage(value: &Value) -> Option<Usage> {
         input_tokens,
         cached_tokens: cached,
         cache_write_tokens: count(&details["cache_write_tokens"]),
-        output_tokens: completion.saturating_add(beside),
+        output_tokens: completion.saturating_add(separate_reasoning),
         reasoning_tokens: count(&value["completion_tokens_details"]["reasoning_tokens"])
-            .max(beside),
+            .max(separate_reasoning),
         reported_usd: value["cost"]
             .as_f64()
             .filter(|cost| cost.is_finite() && *cost >= 0.0),
     })
 }
 
-/// A streamed answer: the message so far.
+/// A streamed reply: the message so far.
 #[derive(Default)]
 struct Pieces {
     content: String,
@@ -235,10 +235,16 @@ mod tests {
             ),
             (10, 4, 30, 25)
         );
-        let beside = json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 40,
+        let separate_reasoning = json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 40,
             "completion_tokens_details": {"reasoning_tokens": 25}});
-        let beside = usage(&beside).unwrap();
-        assert_eq!((beside.output_tokens, beside.reasoning_tokens), (30, 25));
+        let separate_reasoning = usage(&separate_reasoning).unwrap();
+        assert_eq!(
+            (
+                separate_reasoning.output_tokens,
+                separate_reasoning.reasoning_tokens
+            ),
+            (30, 25)
+        );
         assert_eq!(
             usage(&json!({"prompt_tokens": 1, "completion_tokens": 2, "cost": 0.5}))
                 .unwrap()

@@ -51,7 +51,7 @@ impl Wire for Gemini {
         Box::new(Pieces::default())
     }
 
-    // Gemini counts thinking separately from the answer.
+    // Gemini counts thinking separately from the reply.
     fn usage(&self, value: &Value) -> Option<Usage> {
         let usage = &value["usageMetadata"];
         usage.as_object()?;
@@ -127,7 +127,7 @@ fn content(turn: &Turn) -> Value {
     json!({"role": role, "parts": parts})
 }
 
-/// A streamed answer: the parts so far.
+/// A streamed reply: the parts so far.
 #[derive(Default)]
 struct Pieces {
     /// The last event, which has the counts and the finish reason.
@@ -175,11 +175,11 @@ impl Pieces {
             && last["thought"] == part["thought"]
             && let (Some(last), Some(part)) = (last.as_object_mut(), part.as_object())
         {
-            // Append in place: an answer may arrive in many thousand events.
+            // Append in place: a reply may arrive in many thousand events.
             for (name, value) in part {
                 match (last.get_mut(name), value) {
                     (Some(Value::String(so_far)), Value::String(more)) if name == "text" => {
-                        so_far.push_str(more)
+                        so_far.push_str(more);
                     }
                     _ => drop(last.insert(name.clone(), value.clone())),
                 }

@@ -118,7 +118,7 @@ fn items(turn: &Turn) -> Vec<Value> {
         .collect()
 }
 
-/// A streamed answer. The last event contains it completely.
+/// A streamed reply. The last event contains it completely.
 #[derive(Default)]
 struct Pieces {
     response: Value,

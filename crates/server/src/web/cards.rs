@@ -19,12 +19,12 @@ pub(crate) async fn list(
     visitor: PageVisitor,
     RawQuery(query): RawQuery,
 ) -> Result<Html<String>, ApiError> {
-    let asked = query.as_deref().and_then(|query| {
+    let requested = query.as_deref().and_then(|query| {
         query
             .split('&')
             .find_map(|pair| pair.strip_prefix("before="))
     });
-    let before = match asked {
+    let before = match requested {
         Some(id) => server
             .card(id)
             .await?

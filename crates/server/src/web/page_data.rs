@@ -23,14 +23,14 @@ use crate::listeners::Subscription;
 use crate::rebuild::{ENTRIES_PER_READ, blocking};
 use crate::{ApiError, Server};
 
-/// Bytes of packed frames sent at a time.
+/// The size of a chunk of packed frames, in bytes.
 const CHUNK_BYTES: usize = 256 * 1024;
-/// Log entries whose reasoning one response covers.
+/// The number of log entries whose reasoning one response contains.
 const REASONING_PER_REQUEST: u32 = 32;
-/// The visitor's most recent plays that are searched for one to resume.
+/// The number of the visitor's most recent plays that are searched for a play to resume.
 const MAX_RECENT_PLAYS: u32 = 200;
 const MAX_RECENT_CARDS: u32 = 200;
-/// The tag, next to `human`, of cards opened in a browser.
+/// The tag that cards opened in a browser have in addition to `human`.
 const TAG: &str = "browser";
 
 /// Returns a whole play in packed form. If the log does not replay, the response is aborted.
@@ -67,7 +67,7 @@ async fn pack_all(
     facts: PlayFacts,
     mut replica: Replica,
     out: Sender<io::Result<Bytes>>,
-    _listening: Subscription,
+    _subscription: Subscription,
 ) {
     let mut packer = Packer::default();
     while replica.next() < facts.entries {
@@ -93,13 +93,13 @@ async fn pack_all(
                 let bytes = pack(&mut replica, &mut packer, &mut part);
                 (replica, packer, part, bytes)
             });
-            let Ok((further, same, left, bytes)) = packed.await else {
+            let Ok((next_replica, next_packer, rest, bytes)) = packed.await else {
                 return drop(out.send(Err(io::Error::other("the replay failed"))).await);
             };
-            (replica, packer, part) = (further, same, left);
-            let departed = bytes.is_err();
+            (replica, packer, part) = (next_replica, next_packer, rest);
+            let failed = bytes.is_err();
             let sent = tokio::time::timeout(SEND_TIMEOUT, out.send(bytes.map(Bytes::from))).await;
-            if departed || !sent.is_ok_and(|sent| sent.is_ok()) {
+            if failed || !sent.is_ok_and(|sent| sent.is_ok()) {
                 return;
             }
         }
@@ -120,7 +120,7 @@ fn pack(
         }
         let answer = replica
             .follow(entry)
-            .map_err(|departure| io::Error::other(departure.to_string()))?;
+            .map_err(|error| io::Error::other(error.to_string()))?;
         let shown = ObservationView {
             action: entry.action,
             frames: answer.frames,
@@ -137,7 +137,7 @@ fn pack(
     Ok(bytes)
 }
 
-/// Returns the reasoning of some actions as pairs of entry index and text.
+/// Returns the reasoning of a range of log entries as pairs of entry index and text.
 pub(crate) async fn reasoning(
     State(server): State<Arc<Server>>,
     visitor: PageVisitor,
@@ -157,20 +157,20 @@ pub(crate) async fn reasoning(
         .store
         .log_from(facts.play.key, from, REASONING_PER_REQUEST)
         .await?;
-    let said = entries.into_iter().filter_map(|timed| {
-        let text = match timed.entry.details.reasoning? {
+    let texts = entries.into_iter().filter_map(|log_entry| {
+        let text = match log_entry.entry.details.reasoning? {
             Value::String(text) => text,
             other => serde_json::to_string_pretty(&other).unwrap_or_default(),
         };
-        Some(json!([timed.index, text]))
+        Some(json!([log_entry.index, text]))
     });
     Ok(Json(
-        json!({"from": from, "most": REASONING_PER_REQUEST, "said": said.collect::<Vec<_>>()}),
+        json!({"from": from, "most": REASONING_PER_REQUEST, "said": texts.collect::<Vec<_>>()}),
     ))
 }
 
-/// Returns the state of the visitor's latest play of an environment on an open card. If there is
-/// none, returns the card on which to open one, if any.
+/// Returns the state of the visitor's latest play of an environment on an open card. If there is no
+/// such play, returns the id of the open card on which to start one, if any.
 pub(crate) async fn state(
     State(server): State<Arc<Server>>,
     caller: Caller,
@@ -189,12 +189,12 @@ pub(crate) async fn state(
         .store
         .owner_plays(caller.owner, MAX_RECENT_PLAYS)
         .await?;
-    let mine = |facts: &&PlayFacts| {
+    let resumable = |facts: &&PlayFacts| {
         facts.play.game_id == info.id
             && facts.closed_ms.is_none()
             && cards.iter().any(|card| card.id == facts.card)
     };
-    let Some(facts) = plays.iter().find(mine) else {
+    let Some(facts) = plays.iter().find(resumable) else {
         // A competition allows one play of each environment, all on one card.
         return Ok(Json(
             json!({"card_id": cards.first().map(|card| card.id.to_string())}),

@@ -15,7 +15,7 @@ use super::PageVisitor;
 use crate::access::Caller;
 use crate::{ApiError, Server};
 
-/// The visitor's most recent plays that are considered for progress and lists.
+/// The number of the visitor's most recent plays from which progress and lists are computed.
 const MAX_RECENT_PLAYS: u32 = 200;
 const MAX_LISTED: usize = 30;
 /// A play counts as in progress for this long after its last command.

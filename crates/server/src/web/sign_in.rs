@@ -19,9 +19,8 @@ use crate::access::{Caller, is_same_origin};
 use crate::rate_limiter::RateLimiter;
 use crate::{ApiError, ApiKey, Server, Visitors};
 
-/// New visitor keys per minute, over all visitors.
+/// The maximum number of visitor keys created per minute, over all visitors.
 const MAX_NEW_KEYS_PER_MINUTE: u32 = 600;
-/// One year.
 const COOKIE_MAX_AGE_SECONDS: u32 = 365 * 24 * 60 * 60;
 
 /// Limits the rate at which visitor keys are created.

@@ -22,14 +22,15 @@ use crate::{ApiError, Server};
 
 /// Pixels per cell. Browsers enlarge the image without smoothing.
 const ZOOM: usize = 4;
-/// Environments opened concurrently for thumbnails. A hosted environment needs a process.
+/// The maximum number of environments opened concurrently for thumbnails. Each hosted environment
+/// needs a process.
 const MAX_CONCURRENT_OPENS: usize = 2;
 /// The seed of every play opened through the API: the canonical game.
 const SEED: u64 = 0;
-/// Log entries replayed for a thumbnail at most. A snapshot is rarely further away.
+/// The maximum number of log entries replayed for a thumbnail. The last snapshot is rarely older.
 const MAX_REPLAYED_ENTRIES: u32 = 1024;
 const MAX_CACHED_THUMBNAILS: usize = 512;
-/// How old the cached thumbnail of a play that has advanced may be.
+/// The maximum age of a cached thumbnail whose play has advanced since.
 const MAX_THUMBNAIL_AGE: Duration = Duration::from_secs(10);
 
 /// Cached thumbnails: of first levels, which never change, and of plays that are not in memory.
@@ -169,8 +170,8 @@ impl Server {
 }
 
 impl Thumbnails {
-    /// Returns the cached thumbnail of a play. If the play has advanced on another server, an old
-    /// thumbnail is good enough for a while.
+    /// Returns the cached thumbnail of a play. If the play has advanced on another server, a
+    /// thumbnail younger than [`MAX_THUMBNAIL_AGE`] is good enough.
     fn cached(&self, id: PlayId, entries: u32) -> Option<Option<Bytes>> {
         let plays = self.plays.lock().unwrap_or_else(PoisonError::into_inner);
         let drawn = plays

@@ -270,7 +270,7 @@ fn events_follow_a_play_from_any_entry_until_its_card_is_closed() {
     }
     for follower in [&mut live, &mut all, &mut resumed] {
         (0..300).for_each(|turn| {
-            assert_eq!(follower.action()["index"].as_u64(), Some(last + 2 + turn))
+            assert_eq!(follower.action()["index"].as_u64(), Some(last + 2 + turn));
         });
     }
     drop(silent);

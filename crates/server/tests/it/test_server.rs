@@ -120,7 +120,7 @@ impl TestServer {
         let stop = Arc::new(Notify::new());
         let shutdown = Arc::clone(&stop);
         let serving = runtime.spawn(serve(listener, Arc::clone(&server), async move {
-            shutdown.notified().await
+            shutdown.notified().await;
         }));
         Self {
             db,

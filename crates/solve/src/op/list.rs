@@ -3,7 +3,8 @@
 use crate::image::{Image, MAX_IMAGE_SIDE};
 
 /// Divides an image at rows and columns of a single colour. The separator is the colour other than
-/// ground with the most such lines, or ground if there is none. `None` for fewer than two parts.
+/// ground with the most such lines, or ground if no other colour has any. `None` for fewer than two
+/// parts.
 pub(crate) fn cut(image: &Image) -> Option<Vec<Image>> {
     let row_of = |y: usize| {
         let first = image.at(0, y);

@@ -93,7 +93,7 @@ impl Fixture {
         match &self.backend {
             Backend::Sqlite(folder) => crate::files::sql(&folder.path().join("rhae.db"), statement),
             Backend::Postgres(server) => {
-                sql(server, &format!("SET search_path TO rhae; {statement}")).await
+                sql(server, &format!("SET search_path TO rhae; {statement}")).await;
             }
         }
     }

@@ -147,7 +147,7 @@ impl OpenList {
             (_, Err(fault)) => self.reject(fault),
             (content @ Content::Nothing, Ok(cell)) => *content = Content::Numbers(vec![cell]),
             (Content::Numbers(row), Ok(_)) if row.len() == MAX_GRID_SIDE => {
-                self.reject(GridError::TooLarge)
+                self.reject(GridError::TooLarge);
             }
             (Content::Numbers(row), Ok(cell)) => row.push(cell),
             _ => self.reject_mixed(),
@@ -159,7 +159,7 @@ impl OpenList {
             (_, ListKind::GridError(fault)) => self.reject(fault),
             (content @ Content::Nothing, ListKind::Row(row)) => *content = Content::Rows(vec![row]),
             (Content::Rows(rows), ListKind::Row(_)) if rows.len() == MAX_GRID_SIDE => {
-                self.reject(GridError::TooLarge)
+                self.reject(GridError::TooLarge);
             }
             (Content::Rows(rows), ListKind::Row(row)) => rows.push(row),
             (content @ Content::Nothing, ListKind::Grid(grid)) => {
@@ -175,7 +175,7 @@ impl OpenList {
                 }
             }
             (_, ListKind::Whole(grids)) => {
-                self.reject(GridError::ThreeDimensional { grids: grids.len() })
+                self.reject(GridError::ThreeDimensional { grids: grids.len() });
             }
             _ => self.reject_mixed(),
         }

@@ -36,7 +36,7 @@ pub(super) fn same_twice(subject: &dyn Subject, options: &Options, level: u8) ->
                 let finding = Finding::fail(rule, text);
                 return Ok(Some(finding.with_evidence(
                     "two plays differ after the last action",
-                    one.line(),
+                    one.full_log(),
                 )));
             }
         }
@@ -79,7 +79,7 @@ pub(super) fn copies(subject: &dyn Subject, options: &Options, level: u8) -> Vec
                     let finding = Finding::fail(rule, "playing a fork changes the original");
                     return Ok(Some(finding.with_evidence(
                         "the play was forked after the last action",
-                        walk.line(),
+                        walk.full_log(),
                     )));
                 }
                 follower = Some(copy);
@@ -101,7 +101,7 @@ pub(super) fn copies(subject: &dyn Subject, options: &Options, level: u8) -> Vec
                     );
                     return Ok(Some(finding.with_evidence(
                         "a fork made during this play differs after the last action",
-                        walk.line(),
+                        walk.full_log(),
                     )));
                 }
             }
@@ -112,7 +112,7 @@ pub(super) fn copies(subject: &dyn Subject, options: &Options, level: u8) -> Vec
                 );
                 return Ok(Some(finding.with_evidence(
                     "the play was forked earlier and differs after the last action",
-                    walk.line(),
+                    walk.full_log(),
                 )));
             }
         }

@@ -40,8 +40,8 @@ fn search(
     let mut effects: KeyMap<(u128, Vec<Action>)> = KeyMap::default();
     let (mut seen_again, mut length) = (0_u32, MAX_PLAY_LEN / 4);
     for _ in 0..4 * law_steps(subject, options) {
-        let over =
-            walk.seen().state != PlayState::NotFinished || walk.seen().levels_completed != level;
+        let over = walk.observation().state != PlayState::NotFinished
+            || walk.observation().levels_completed != level;
         if over || walk.log.len() >= length {
             length = 1 + rng.below(MAX_PLAY_LEN as u32) as usize;
             let Some(fresh) = Walk::enter(subject, options.env_seed, level)? else {
@@ -51,7 +51,7 @@ fn search(
             continue;
         }
         let key = walk.key();
-        let picture = key_of(walk.seen().settled().cells()) as u64;
+        let picture = key_of(walk.observation().settled().cells()) as u64;
         match frames.entry(key) {
             Entry::Vacant(entry) => {
                 entry.insert((picture, walk.log.clone()));
@@ -78,7 +78,7 @@ fn search(
             continue;
         }
         walk.act(action)?;
-        let effect = key_of(&(observation_hash(walk.seen()), walk.key()));
+        let effect = key_of(&(observation_hash(walk.observation()), walk.key()));
         match effects.entry(key_of(&(key, action))) {
             Entry::Vacant(entry) => {
                 entry.insert((effect, walk.log.clone()));
@@ -119,7 +119,7 @@ fn collision(subject: &dyn Subject, text: &str, walk: &Walk, earlier: &[Action])
     } else {
         Finding::fail(rule, text)
     };
-    let line = walk.line();
+    let line = walk.full_log();
     let other = line.as_ref().map(|line| {
         line[..line.len() - prefix]
             .iter()

@@ -40,11 +40,13 @@ fn check_resets(
                 action => action,
             };
             walk.act(action)?;
-            if walk.seen().levels_completed != level {
+            if walk.observation().levels_completed != level {
                 break;
             }
         }
-        if walk.seen().levels_completed != level || walk.seen().state == PlayState::Win {
+        if walk.observation().levels_completed != level
+            || walk.observation().state == PlayState::Win
+        {
             continue;
         }
         let full = walk.act(Action::Reset)?.full_reset;
@@ -56,7 +58,7 @@ fn check_resets(
             };
             let finding = Finding::fail(rule, format!("RESET in the middle of a level {what}"));
             return Ok(Some(
-                finding.with_evidence("the last action is the RESET", walk.line()),
+                finding.with_evidence("the last action is the RESET", walk.full_log()),
             ));
         }
         if let Some(finding) = continues_like_new(subject, options, level, &mut walk, &mut rng)? {
@@ -70,16 +72,18 @@ fn check_resets(
             if !walk.act(Action::Reset)?.full_reset {
                 let finding =
                     Finding::fail(rule, "a second RESET in a row does not restart the game");
-                return Ok(Some(
-                    finding.with_evidence("the last two actions are RESETs", walk.line()),
-                ));
+                return Ok(Some(finding.with_evidence(
+                    "the last two actions are RESETs",
+                    walk.full_log(),
+                )));
             }
             if situation(&walk) != situation(&first) {
                 let finding =
                     Finding::fail(rule, "a full reset does not restore the start of the game");
-                return Ok(Some(
-                    finding.with_evidence("the last two actions are RESETs", walk.line()),
-                ));
+                return Ok(Some(finding.with_evidence(
+                    "the last two actions are RESETs",
+                    walk.full_log(),
+                )));
             }
             for _ in 0..COMPARED_ACTIONS {
                 let action = first.random_action(&mut rng);
@@ -92,7 +96,7 @@ fn check_resets(
                     );
                     return Ok(Some(finding.with_evidence(
                         "the last action behaves differently",
-                        walk.line(),
+                        walk.full_log(),
                     )));
                 }
             }
@@ -126,7 +130,7 @@ fn continues_like_new(
             );
             return Ok(Some(finding.with_evidence(
                 "the last action behaves differently",
-                walk.line(),
+                walk.full_log(),
             )));
         }
     }
@@ -198,8 +202,8 @@ fn compare_frames(
     let mut cells = vec![Cell::default(); CELLS];
     let (mut undone, mut example) = (0, None);
     for _ in 0..law_steps(subject, options) {
-        if walk.seen().state != PlayState::NotFinished
-            || walk.seen().levels_completed != level
+        if walk.observation().state != PlayState::NotFinished
+            || walk.observation().levels_completed != level
             || walk.log.len() > 100
         {
             let Some(fresh) = Walk::enter(subject, options.env_seed, level)? else {
@@ -207,25 +211,26 @@ fn compare_frames(
             };
             walk = fresh;
         }
-        let before = walk.seen().settled().clone();
+        let before = walk.observation().settled().clone();
         let action = walk.random_action(&mut rng);
         walk.act(action)?;
         let stays = |walk: &Walk| {
-            walk.seen().state == PlayState::NotFinished && walk.seen().levels_completed == level
+            walk.observation().state == PlayState::NotFinished
+                && walk.observation().levels_completed == level
         };
         if matches!(action, Action::Action7 | Action::Reset)
             || !stays(&walk)
-            || *walk.seen().settled() == before
+            || *walk.observation().settled() == before
         {
             continue;
         }
-        let after = walk.seen().settled().clone();
+        let after = walk.observation().settled().clone();
         walk.act(Action::Action7)?;
         if !stays(&walk) {
             continue;
         }
         undone += 1;
-        let now = walk.seen().settled().cells();
+        let now = walk.observation().settled().cells();
         let mut keeps = false;
         for (cell, count) in cells
             .iter_mut()
@@ -237,7 +242,7 @@ fn compare_frames(
             keeps |= now[cell] == after.cells()[cell] && count.restored > 0;
         }
         if keeps && example.is_none() {
-            example = Some(walk.line());
+            example = Some(walk.full_log());
         }
     }
     let restored = cells.iter().filter(|cell| cell.restored > 0).count();
@@ -258,7 +263,7 @@ fn compare_frames(
         (0, _) => Finding::open(rule, "random play made no change that could be undone"),
         (5.., 0) => {
             let finding = Finding::fail(rule, format!("undo restored nothing in {undone} tries"));
-            finding.with_evidence("random play with undo", walk.line())
+            finding.with_evidence("random play with undo", walk.full_log())
         }
         _ if mixed > 0 => {
             let text = format!("undo restores {mixed} cells sometimes, but not always{spent}");

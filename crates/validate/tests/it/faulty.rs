@@ -80,10 +80,10 @@ impl Faulty {
         };
         match self.fault {
             Fault::LostAtStart if self.seen.levels_completed == 2 => {
-                self.seen.state = PlayState::GameOver
+                self.seen.state = PlayState::GameOver;
             }
             Fault::UnlistedOffer => {
-                self.seen.available = self.seen.available.with(ActionKind::Action5)
+                self.seen.available = self.seen.available.with(ActionKind::Action5);
             }
             Fault::Nondeterministic => mark(40, 1 + (self.number % 7) as u8),
             Fault::SharedForks => mark(40, 1 + (self.shared.load(Ordering::Relaxed) % 7) as u8),

@@ -108,7 +108,7 @@ pub(crate) fn retry(mut send: impl FnMut() -> Result<Value, RequestError>) -> Re
         match send() {
             Ok(body) => return Ok(body),
             Err(RequestError::Disconnected | RequestError::Status(503, _)) => {
-                std::thread::sleep(POLL_INTERVAL)
+                std::thread::sleep(POLL_INTERVAL);
             }
             Err(RequestError::Status(_, body)) => return Err(body),
         }
@@ -140,7 +140,7 @@ fn play(
                 done.fetch_add(1, Ordering::Relaxed);
             }
             Err(RequestError::Status(400, body)) if body["error"] == "GAME_NOT_STARTED_ERROR" => {
-                over = true
+                over = true;
             }
             Err(RequestError::Disconnected) => {
                 // The last command may have been executed or not. All acknowledged ones were, and

@@ -3,7 +3,8 @@
 from arcengine import ARCBaseGame, Camera, GameAction, Level, RenderableUserDisplay, Sprite
 
 #: The budget of moves and the map of each level. `a` moves as the key says, `b` with left and right
-#: exchanged, `x` is a mark, `#` a wall. After the first level, random keys win less than once in 10,000 plays.
+#: exchanged, `x` is a mark, `#` a wall. After the first level, random keys win less than once in
+#: 10,000 plays.
 LEVELS = [
     (
         48,
