@@ -388,7 +388,7 @@ fn cost_of_a_model_without_prices_is_unknown_rather_than_zero() {
             .all(|line| line.split(',').nth(cost) == Some("")),
         "{csv}"
     );
-    assert!(read("results.md").contains("| money | cost not known |"));
+    assert!(read("results.md").contains("| cost | cost not known |"));
     let report = read("report.html");
     assert!(
         report.contains("cost not known")
