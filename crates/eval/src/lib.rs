@@ -6,7 +6,7 @@
 //! | --- | --- |
 //! | [`Plan`] | the tests to solve, divided into requests |
 //! | [`solver::Solver`] | answers requests: a model, a program search, random guesses or a recording |
-//! | [`run`] | sends the open requests of an [`EvalSpec`] and journals their answers |
+//! | [`run()`] | sends the open requests of an [`EvalSpec`] and journals their answers |
 //! | [`Ledger`] | the state of a run, computed from its journal |
 //! | [`assemble`] | computes [`EvalResults`] from the ledger: grids, scores and costs |
 //!

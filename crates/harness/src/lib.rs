@@ -2,7 +2,7 @@
 //!
 //! # Overview
 //!
-//! [`run`] executes a [`RunSpec`] on an [`Arena`] and returns [`Results`]: one scorecard for each
+//! [`run()`] executes a [`RunSpec`] on an [`Arena`] and returns [`Results`]: one scorecard for each
 //! repeat and a summary. All files of a run are in its [`RunFolder`]. To score a finished run
 //! again, for example under another scoring method, pass the plays of [`load_plays`] to
 //! [`assemble`].

@@ -3,10 +3,10 @@
 //! The module has two parts:
 //!
 //! - **Kernels** for `rhae.arcengine`, the drop-in replacement of the official engine: drawing
-//!   ([`draw`]), collisions ([`collide`]), queries ([`find`]), clicks ([`clicks`]), copies
-//!   ([`copy`], [`construct`]). They work on the Python objects of a game.
-//! - **Bindings** to the native environments: one play ([`play`]), many plays ([`vector`]), and
-//!   scorecards, replays and pictures ([`results`]).
+//!   (`draw`), collisions (`collide`), queries (`find`), clicks (`clicks`), copies
+//!   (`copy`, `construct`). They work on the Python objects of a game.
+//! - **Bindings** to the native environments: one play (`play`), many plays (`vector`), and
+//!   scorecards, replays and pictures (`results`).
 //!
 //! # Invariants
 //!

@@ -3,7 +3,7 @@
 //!
 //! * [`conforms`] checks a native game against the rules that every game must satisfy. Every
 //!   registered game is checked.
-//! * [`playthrough`] renders the stored solutions of a game as text, for golden files.
+//! * [`playthrough()`] renders the stored solutions of a game as text, for golden files.
 //! * [`ModelServer`] is a local server with the APIs of the model providers, which injects faults
 //!   on demand.
 //! * `Postgres` is a private PostgreSQL server for one test (Unix only).

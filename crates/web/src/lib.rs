@@ -1,10 +1,10 @@
 //! The pages of the web app as pure functions from data to HTML, with the scripts, styles and
 //! images that they use embedded in the binary.
 //!
-//! Each page is one function: [`gallery_page`], [`play_page`], [`replay_page`],
-//! [`file_replay_page`], [`watch_list_page`], [`watch_page`], [`cards_page`], [`card_page`],
-//! [`sign_in_page`], [`invitation_page`] and [`error_page`]. All of them take a [`Viewer`], which
-//! determines the sign-in link in the header. [`asset`] returns the embedded files, and
+//! Each page is one function: [`gallery_page`], [`play_page()`], [`replay_page()`],
+//! [`file_replay_page`], [`watch_list_page`], [`watch_page()`], [`cards_page()`], [`card_page()`],
+//! [`sign_in_page()`], [`invitation_page`] and [`error_page`]. All of them take a [`Viewer`], which
+//! determines the sign-in link in the header. [`asset()`] returns the embedded files, and
 //! [`card_csv`] the CSV download of a scorecard.
 //!
 //! # Invariants
