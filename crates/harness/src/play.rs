@@ -357,8 +357,9 @@ impl RunningPlay {
                 return Ok(Some(Ending::Won));
             }
             if uncounted_in_a_row >= MAX_UNCOUNTED {
-                let reason =
-                    format!("the agent sent {MAX_UNCOUNTED} consecutive commands without effect");
+                let reason = format!(
+                    "the agent sent {MAX_UNCOUNTED} consecutive commands that were not counted"
+                );
                 return Ok(Some(Ending::Failed(reason)));
             }
             if self

@@ -12,7 +12,7 @@ pub fn sign_in_page(viewer: Viewer, reason: Option<&str>) -> String {
     });
     let body = format!(
         r#"<div class="panel"><h1>Sign in with a key</h1>
-<p class="quiet">This server requires a key from its operator, or an invitation link. With a key you can view your scorecards, replays and plays in progress.</p>
+<p class="quiet">This server requires a key from its operator, or an invitation link. With a key you can play and see your scorecards and replays. If you have an invitation link, open it instead.</p>
 <form method="post" action="/enter">{reason}<label for="key">Key</label>
 <input id="key" name="key" type="password" autocomplete="current-password" spellcheck="false" required maxlength="200">
 <button class="button strong">Sign in</button></form></div>

@@ -108,7 +108,7 @@ fn failing_agent_ends_its_plays_but_not_the_run() {
         ),
         (
             "while read -r line; do echo '{\"action\":0}'; done",
-            "consecutive commands without effect",
+            "consecutive commands that were not counted",
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();
