@@ -30,7 +30,7 @@ use crate::rhae::{Outcome, command};
 /// Columns of the terminal that help is formatted for.
 const COLUMNS: &str = "100";
 
-/// The kinds of snapshots, each with a folder of its own below `tests/snapshots`.
+/// The kinds of snapshots, each in its own folder below `tests/snapshots`.
 #[derive(Clone, Copy)]
 enum Kind {
     Help,

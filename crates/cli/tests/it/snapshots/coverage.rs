@@ -1,4 +1,4 @@
-//! Every command has a snapshot of its help, and every `--json` document one of its own.
+//! Every command has a snapshot of its help, and every `--json` document has a snapshot.
 
 use super::{Kind, commands, help, snapshot_name};
 
