@@ -5,7 +5,7 @@ use rhae_protocol::Details;
 
 /// The current observation of a play, as an agent sees it.
 ///
-/// A view holds exactly the fields that a client of the official API receives. It borrows its
+/// A view holds only fields that a client of the official API also receives. It borrows its
 /// frames, so an agent that needs them later must copy them.
 ///
 /// **Invariant:** `frames` holds at least one frame.
@@ -13,15 +13,15 @@ use rhae_protocol::Details;
 pub struct View<'a> {
     /// The settled frame, preceded by the frames of an animation if there was one.
     pub frames: &'a [Frame],
-    /// The status of the play. After [`PlayState::GameOver`] only RESET has an effect. An agent is
-    /// not asked again after [`PlayState::Win`].
+    /// The status of the play. After [`PlayState::GameOver`] only RESET has an effect. After
+    /// [`PlayState::Win`] the agent is not asked for another action.
     pub state: PlayState,
     /// The number of levels completed so far.
     pub levels_completed: u8,
     /// The number of levels of the game.
     pub win_levels: u8,
     /// The kinds of action that the environment offers now. RESET is always possible and never
-    /// listed. An action that is not offered is counted and changes nothing.
+    /// listed. An action that is not offered still counts as an action but changes nothing.
     pub available: ActionSet,
     /// Whether the last command restarted the whole game.
     pub full_reset: bool,
@@ -40,13 +40,14 @@ impl View<'_> {
 
 /// The answer of an agent to a [`View`].
 ///
-/// An agent without anything to add converts its action: `Ok(Action::Action1.into())`.
+/// An agent that has no details to report can convert an action into a decision:
+/// `Ok(Action::Action1.into())`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// The command to execute next.
     pub action: Action,
-    /// The reasoning behind the action and the tokens and money that it consumed, for the
-    /// recording.
+    /// The reasoning behind the action and the model usage that it required. They are written to
+    /// the recording.
     pub details: Details,
 }
 
@@ -69,7 +70,7 @@ pub enum AgentError {
     #[error("{0}")]
     Failed(String),
     /// An external cause, such as an unreachable server, prevents the agent from continuing. The
-    /// play is suspended, and a later run can resume it.
+    /// play is suspended, and it is repeated when the run is resumed.
     #[error("{reason}")]
     Interrupted {
         reason: String,
@@ -82,7 +83,7 @@ pub enum AgentError {
 /// A callback that makes a blocked [`Agent::act`] return early. It is called from another thread.
 pub type AbortHandle = Box<dyn Fn() + Send + Sync>;
 
-/// A player of one play.
+/// The interface of all agents. An instance plays a single play.
 ///
 /// The caller opens an environment, which executes the first RESET, and then repeats:
 ///
@@ -158,7 +159,7 @@ pub trait Agent: Send {
     /// Returns an [`AgentError`] to end or suspend the play.
     fn act(&mut self, view: &View<'_>) -> Result<Decision, AgentError>;
 
-    /// Returns the tokens and money consumed since the last decision. The harness calls it after
+    /// Returns the model usage since the last decision. The harness calls it after
     /// `act` has returned an error, so that the cost of a failed decision is still counted.
     fn unreported_usage(&mut self) -> Details {
         Details::default()
@@ -169,7 +170,7 @@ pub trait Agent: Send {
     fn end(&mut self, _reason: &str) {}
 
     /// Returns a callback that unblocks [`act`](Self::act), or `None` if the agent cannot be
-    /// aborted; a blocked thread is then abandoned.
+    /// aborted. The harness abandons the thread of an agent that is blocked and cannot be aborted.
     fn abort_handle(&self) -> Option<AbortHandle> {
         None
     }

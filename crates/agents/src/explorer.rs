@@ -2,12 +2,12 @@
 //!
 //! The explorer builds a graph for each level: nodes are settled frames, edges are actions. At each
 //! node the explorer tries the action that most likely changes the frame, estimated from the
-//! results of similar actions. It never repeats an action that had no effect. When a node has no
-//! promising action left, the explorer walks to a nearby node that has one.
+//! results of similar actions. It does not repeat an action that had no effect at the same node.
+//! When a node has no promising action left, the explorer walks to a nearby node that has one.
 //!
-//! Counters and progress bars are recognised by how they change, and masked when frames are
-//! compared. Two priors rank untried actions: a frame that shows a new colour is worth exploring
-//! fully (`action_stats`), and objects of the same colour belong together (`affinity`).
+//! The explorer recognises counters and progress bars by how they change, and ignores them when it
+//! compares frames. Two priors rank untried actions: a frame that shows a new colour deserves more
+//! exploration (`action_stats`), and objects of the same colour belong together (`affinity`).
 
 mod action_stats;
 mod affinity;
@@ -23,8 +23,8 @@ use affinity::{Pair, nearest_pair};
 use bars::Bars;
 use graph::{Graph, NodeId};
 
-/// The promise that an untried action must exceed. The explorer uses the next threshold when no
-/// reachable node has an action above the previous one.
+/// The thresholds that the promise of an untried action must exceed. The explorer uses the next
+/// lower threshold only when no reachable node has an untried action above the current one.
 const PROMISE_THRESHOLDS: [f64; 3] = [0.34, 0.08, 0.0];
 /// The distance between a mover and its target, in cells, that costs as much as one step.
 const CELLS_PER_STEP: f64 = 1.0;
@@ -213,7 +213,8 @@ fn feature_of(frame: &Frame, action: Action) -> Feature {
     }
 }
 
-/// Returns whether an action is a key worth trying. Undo is not: it leads only to known states.
+/// Returns whether an action is a key that is worth trying. Undo (ACTION7) is not, because it leads
+/// back to known states.
 fn is_exploratory(kind: ActionKind) -> bool {
     !matches!(
         kind,

@@ -1,18 +1,18 @@
 //! The [`Agent`] trait and the built-in agents.
 //!
 //! An agent plays an environment: it receives a [`View`] of the play, answers with a [`Decision`],
-//! receives the next view, and so on until the play ends. A view holds what any client of the
-//! official API sees: frames, play state, completed levels and offered actions.
+//! receives the next view, and so on until the play ends. A view contains nothing that a client of
+//! the official API does not see: frames, play state, completed levels and offered actions.
 //!
 //! # The built-in agents
 //!
 //! | agent | description |
 //! | --- | --- |
-//! | [`RandomAgent`] | chooses uniformly; the lower bound for every comparison |
+//! | [`RandomAgent`] | chooses uniformly at random; a reference point for comparisons |
 //! | [`Explorer`] | searches a graph of the frames of each level, without a model or training |
 //! | [`ReplayAgent`] | repeats a recording |
 //! | [`ModelAgent`] | asks a language model, under the rules of the official leaderboard |
-//! | [`ProcessAgent`] | runs a program that exchanges JSON lines, in any language |
+//! | [`ProcessAgent`] | runs a program in any language, which exchanges JSON lines with Rhae |
 //!
 //! [`AgentSpec`] names one of them and builds a fresh instance for each play. The crate
 //! `rhae-harness` runs an [`AgentSpec`] on many environments.
@@ -24,10 +24,10 @@
 //!
 //! # Invariants
 //!
-//! * **Agents see frames only.** This crate does not depend on `rhae-games`, so no agent can
-//!   inspect the state or the rules of a game.
-//! * **One instance plays one play.** Memory is never shared between plays, except for the limits
-//!   in [`ModelPlayer`].
+//! * **Agents see only views.** This crate does not depend on `rhae-games`, so no built-in agent
+//!   can inspect the internal state or the rules of a game.
+//! * **One instance plays one play.** Agents share no memory between plays, except for the model
+//!   and the limits in [`ModelPlayer`].
 //!
 //! # Examples
 //!

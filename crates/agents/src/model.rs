@@ -45,7 +45,8 @@ pub const SYSTEM_PROMPT: &str = "You are playing a game. Your goal is to win. Re
 /// The default limit of a conversation, in tokens.
 pub const CONTEXT_TOKENS: u64 = 175_000;
 
-/// The maximum number of additional requests after a reply that names no offered action.
+/// The maximum number of additional requests for one decision after replies that name no offered
+/// action, or after timeouts.
 const MAX_RETRIES: u32 = 3;
 /// The maximum number of times that one decision shortens the conversation because the provider
 /// rejects it as too long.
@@ -77,8 +78,9 @@ pub struct ModelAgent {
     cancel: CancelToken,
     log: Log,
     conversation: Conversation,
-    /// The sample number of the first request of each decision; retries count up from it. It
-    /// depends on the seed, so that recorded answers of different repeats are distinguished.
+    /// The sample number of the first request of each decision. Each retry uses the next number.
+    /// The number depends on the seed, so that recorded answers of different repeats can be
+    /// distinguished.
     first_sample: u32,
     /// The observations since the model's last answer.
     unanswered: String,
@@ -110,7 +112,7 @@ impl ModelAgent {
         })
     }
 
-    /// Asks the model until a reply names an allowed action.
+    /// Asks the model until a reply names an allowed action, with at most [`MAX_RETRIES`] retries.
     fn decide(&mut self, allowed: AllowedActions) -> Result<(Action, Reply), AgentError> {
         let mut cuts = 0;
         let mut retries = 0;
@@ -195,7 +197,8 @@ impl Agent for ModelAgent {
         self.unanswered
             .push_str(&observation(view, new_level, allowed));
         if view.state == PlayState::GameOver {
-            // Only RESET has an effect, so the model is not asked.
+            // Only RESET has an effect after a loss, so the agent chooses it without asking the
+            // model.
             self.was_reset = true;
             return Ok(Action::Reset.into());
         }
@@ -232,7 +235,8 @@ impl Agent for ModelAgent {
     }
 }
 
-/// Logs every request, adds its usage to the spend limit, and refuses requests beyond the limit.
+/// Logs every request, adds its usage to the shared total, and refuses further requests when the
+/// spend limit is reached.
 struct CallRecorder<'a> {
     log: &'a mut Log,
     spend_limit: &'a SpendLimit,
@@ -256,8 +260,8 @@ impl CallObserver for CallRecorder<'_> {
     }
 }
 
-/// Converts the failure of a call. The play fails if the request itself is at fault; otherwise it
-/// is interrupted and can be resumed.
+/// Converts the failure of a call. The play fails if the request itself is at fault. Otherwise it
+/// is interrupted, and it is repeated when the run is resumed.
 fn error_of(failure: Failure) -> AgentError {
     let all_plays = failure.affects_all_calls();
     if all_plays || failure.is_retryable() {

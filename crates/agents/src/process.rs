@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::{AbortHandle, Agent, AgentError, Decision, View};
 
-/// The length limit of a line from the process.
+/// The maximum length of a line that the process writes.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 
 /// An agent that runs as a separate process.
@@ -78,7 +78,8 @@ impl ProcessAgent {
 
     /// Returns the error for a process that closed its input or output.
     fn disconnected(&mut self) -> AgentError {
-        // The process is probably exiting, and its exit status tells more than a broken pipe.
+        // The process is probably exiting. Its exit status is more informative than the error of a
+        // broken pipe.
         self.input = None;
         match self.wait_briefly() {
             Some(status) => AgentError::Failed(format!("the agent's process ended ({status})")),

@@ -1,4 +1,4 @@
-//! An agent that chooses at random: the lower bound for every comparison.
+//! An agent that chooses its actions at random: a reference point for comparisons.
 
 use rhae_engine::{Action, ActionKind, PlayState, Rng};
 

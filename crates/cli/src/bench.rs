@@ -1,5 +1,5 @@
-//! `rhae bench`: benchmarks of speed and of agent strength. Speeds are reported as ratios to a
-//! reference measured in the same run.
+//! `rhae bench`: benchmarks of speed and of agent strength. Where a reference implementation
+//! exists, speed is reported as a ratio to that reference, measured in the same run.
 
 mod agents;
 mod engine;

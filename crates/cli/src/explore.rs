@@ -107,7 +107,8 @@ struct Plan {
     interrupt: Arc<AtomicBool>,
 }
 
-/// A deadline for the search for wins that lead to a level. It is unset before the first restart.
+/// The deadline of the search for wins of the levels before the explored one. There is no deadline
+/// until the first call of `restart`.
 #[derive(Default)]
 struct Deadline(Mutex<Option<Instant>>);
 
@@ -139,7 +140,8 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
         Identity::FrameAndHidden
     };
     let bytes = (args.memory as usize).saturating_mul(1 << 20);
-    // Limits of the search for wins that lead to a level where no solutions are stored.
+    // Limits of the search for wins of earlier levels, which is needed to enter a level if their
+    // solutions are not stored.
     let entry_limits = GraphLimits {
         nodes: args.nodes as usize,
         bytes,
@@ -211,7 +213,7 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
             Ok(explored) => explored,
             Err(_) if plan.is_interrupted() => break,
             Err(error) if reports.is_empty() => return Err(error),
-            // Print the results of earlier levels before the error.
+            // Return this error only after the results of the earlier levels have been printed.
             Err(error) => {
                 written = written.and(Err(error));
                 break;

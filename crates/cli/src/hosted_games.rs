@@ -49,7 +49,8 @@ impl HostedGamesArgs {
         self.games_in(&self.games_dir)
     }
 
-    /// Loads the environments of a run: the folders it was started with, unless flags name others.
+    /// Loads the built-in environments and those of the folders that the run was started with. If
+    /// flags name folders, they are used instead.
     pub(crate) fn games_of_run(&self, folders: &[String]) -> Result<Games> {
         let recorded: Vec<PathBuf> = folders.iter().map(PathBuf::from).collect();
         self.games_in(if self.games_dir.is_empty() {
@@ -88,7 +89,8 @@ impl HostedGamesArgs {
         Ok(games)
     }
 
-    /// Returns the flags that differ from their defaults, for another invocation of this program.
+    /// Returns the flags that differ from their defaults, so that another process of this program
+    /// can be started with the same hosted games.
     pub(crate) fn as_flags(&self) -> Vec<std::ffi::OsString> {
         let mut flags: Vec<std::ffi::OsString> = Vec::new();
         for folder in &self.games_dir {

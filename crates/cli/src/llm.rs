@@ -109,7 +109,7 @@ fn check(name: &str, models: &ModelsArgs, json: bool) -> Result<ExitCode> {
     })
 }
 
-/// Prints failed attempts to standard error, because retries can take a while.
+/// Prints each retry and each failed attempt to standard error, because retries can take a while.
 struct AttemptLog {
     silent: bool,
 }

@@ -58,7 +58,8 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Returns an error if a file cannot be created at `path`. Commands call it before long work.
+/// Returns an error if `path` is a folder or its parent folder does not exist. Commands call this
+/// before long work, so that such a mistake is reported early. Permissions are not checked.
 pub(crate) fn ensure_writable(path: &Path) -> Result<()> {
     ensure!(
         !path.is_dir(),
@@ -79,7 +80,8 @@ pub(crate) fn ensure_writable(path: &Path) -> Result<()> {
 }
 
 /// Formats a text after a first column and wraps it to the terminal's width with a hanging indent.
-/// Without a terminal the text stays on one line, for other programs.
+/// If standard output is not a terminal, the text stays on one line, so that other programs can
+/// read it line by line.
 pub(crate) fn hanging(first: &str, text: &str) -> String {
     wrap(first, text, columns().unwrap_or(usize::MAX))
 }

@@ -79,7 +79,8 @@ pub(crate) fn run(args: &PlayArgs) -> Result<ExitCode> {
         text.push_str(&format!("recording: {}\n", path.display()));
     }
     let printed = output::print(&text);
-    // After a hang-up the terminal is gone, and printing fails.
+    // If a signal such as a hang-up ended the play, the terminal may be gone, so a failure to print
+    // is ignored.
     if exit == Exit::Quit {
         printed?;
     }
@@ -99,7 +100,7 @@ impl App for HumanPlay {
         self.animation_mut().tick(now);
     }
 
-    /// While the board does not fit, every key except those that quit is ignored.
+    /// While the board does not fit on the screen, all input except the keys that quit is ignored.
     fn handle_event(&mut self, event: &Event, columns: u16, rows: u16) -> Result<bool> {
         let layout = Layout::fit(columns, rows);
         match event {

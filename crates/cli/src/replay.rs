@@ -295,8 +295,8 @@ fn verify_one(games: &Games, file: &Path) -> Result<String> {
 
 /// Replays a recording and returns its entries with their frames, and the environment's facts.
 ///
-/// If the environment is not available, the entries are returned unverified, without facts,
-/// provided that they include frames.
+/// If the environment is not available, or only in another version, the recorded entries are
+/// returned unverified and without facts, provided that all of them include frames.
 pub(crate) fn entries_with_frames(
     games: &Games,
     file: &Path,
@@ -369,8 +369,8 @@ fn load_film_with_failure(games: &Games, file: &Path) -> Result<(Film, Option<St
     Ok((film(&recording.header, info.as_ref(), entries), failed))
 }
 
-/// Returns the index of the first moment that shows a level, counted from 1. It is the moment that
-/// completes the previous level.
+/// Returns the index of the first moment that shows `level`, which is counted from 1. For levels
+/// after the first, it is the moment that completes the previous level.
 fn first_moment_of_level(film: &Film, level: u8) -> Result<usize> {
     let first = film
         .moments

@@ -230,7 +230,7 @@ fn report(results: &Results, json: bool) -> Result<ExitCode> {
     })
 }
 
-/// Returns each reason for this ending once, with the number of plays.
+/// Returns the distinct reasons of all plays with this ending, each with the number of plays.
 fn reasons(cards: &[Scorecard], ending: &str) -> Vec<String> {
     let mut reasons: BTreeMap<&str, u32> = BTreeMap::new();
     let runs = cards
@@ -269,7 +269,8 @@ fn new_run(mut args: RunArgs, jobs: usize, location: &Location) -> Result<RunSpe
             replayed_play(catalog, Path::new(file), &args.games, args.env_seed)?;
     }
     let plays_model = args.agent_cmd.is_none() && args.agent.starts_with("model:");
-    // A model has its own timeouts, which may be hours.
+    // A model has its own timeouts, which may be hours long, so the step timeout must not end a
+    // request before them.
     let step_timeout = args.step_timeout.unwrap_or(if plays_model {
         MAX_STEP_TIMEOUT_S
     } else {
@@ -327,8 +328,8 @@ fn new_run(mut args: RunArgs, jobs: usize, location: &Location) -> Result<RunSpe
     })
 }
 
-/// Returns the agent, environment and seed for `--agent replay:FILE`. They must be those of the
-/// recording.
+/// Returns the agent, the environment and the environment seed for `--agent replay:FILE`.
+/// Environment and seed are those of the recording; flags that select others are rejected.
 fn replayed_play(
     catalog: &dyn Catalog,
     file: &Path,

@@ -23,7 +23,7 @@ use config::ServeConfig;
 use database::Database;
 use settings::{Auth, Settings};
 
-/// How long requests in flight may take after the server was asked to stop.
+/// How long requests in flight may take to finish after the server was asked to stop.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Serve the ARC-AGI-3 REST API for unmodified official clients, and the web app.
@@ -91,13 +91,14 @@ async fn listen(config: ServeConfig) -> Result<()> {
     }
     let (server, count) = (Arc::new(server), config.count);
     server.restart_idle_timers().await?;
-    // Register the handlers before the "listening" line: a reader of that line may send a signal
-    // immediately.
-    let stop_signal = signal();
+    // On Unix this call already registers the signal handlers: a reader of the "listening" line may
+    // send a signal immediately.
+    let stop_signal = shutdown_signal();
     let (stop, stopped) = watch::channel(false);
     let shutdown = || {
         let mut stopped = stopped.clone();
-        // An error is impossible: the sender lives until the end of this function.
+        // An error means that the sender was dropped because `listen` returned; that also ends the
+        // wait.
         async move { drop(stopped.wait_for(|stopped| *stopped).await) }
     };
     let (serving_metrics, metrics) = match config.metrics {
@@ -126,7 +127,7 @@ async fn listen(config: ServeConfig) -> Result<()> {
         ended = &mut serving => return Ok(ended??),
         () = stop_signal => tracing::info!("stopping"),
     }
-    // An error means that every receiver has ended already.
+    // Cannot fail: `stopped` is still a receiver.
     let _ = stop.send(true);
     match tokio::time::timeout(SHUTDOWN_TIMEOUT, serving).await {
         Ok(ended) => ended??,
@@ -136,7 +137,7 @@ async fn listen(config: ServeConfig) -> Result<()> {
         ),
     }
     if let Some(serving) = serving_metrics {
-        // A slow reader of metrics does not delay the shutdown further.
+        // Waits at most another `SHUTDOWN_TIMEOUT`.
         let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, serving).await;
     }
     let commits = database.store().commits();
@@ -149,7 +150,7 @@ async fn listen(config: ServeConfig) -> Result<()> {
 /// Returns a future that completes when the process gets SIGINT or SIGTERM. The handlers are
 /// registered by this call, not when the future is polled.
 #[cfg(unix)]
-fn signal() -> impl Future<Output = ()> {
+fn shutdown_signal() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
     let signals = signal(SignalKind::interrupt())
         .and_then(|interrupt| Ok((interrupt, signal(SignalKind::terminate())?)));
@@ -158,14 +159,15 @@ fn signal() -> impl Future<Output = ()> {
             Ok((mut interrupt, mut terminate)) => {
                 tokio::select! { _ = interrupt.recv() => (), _ = terminate.recv() => () }
             }
-            // Without handlers the system kills the process, which loses no acknowledged action.
+            // If registration fails, a signal without a handler ends the process by its default
+            // action. No acknowledged action is lost.
             Err(_) => std::future::pending().await,
         }
     }
 }
 
 #[cfg(not(unix))]
-async fn signal() {
+async fn shutdown_signal() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }

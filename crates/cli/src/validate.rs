@@ -1,4 +1,4 @@
-//! `rhae validate`: checks whether environments are fit to measure anything.
+//! `rhae validate`: checks environments against the validation rules.
 
 mod evidence;
 mod monitor;
@@ -180,7 +180,8 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
         bar.clone(),
         Arc::clone(&interrupt),
     );
-    // A panic of an environment is a finding. Its message must not overwrite the progress bar.
+    // A panic of an environment is reported as a finding, so its message must not overwrite the
+    // progress bar.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
     let result = work::validate(&subjects, jobs, &monitor);

@@ -22,7 +22,7 @@ pub struct CardOptions {
 /// An open scorecard on a server.
 ///
 /// Plays are opened on a card with [`play`](Self::play) and count on it. [`close`](Self::close)
-/// ends the card and returns the server's final counts. Dropping a `Card` does not close it;
+/// closes the card and returns the server's final counts. Dropping a `Card` does not close it;
 /// servers close idle cards after a while.
 pub struct Card {
     server: Arc<Server>,
@@ -32,8 +32,9 @@ pub struct Card {
 }
 
 impl Card {
-    /// Opens a card. If the response is lost, another card is opened, and the server closes the
-    /// first one when it has been idle for too long.
+    /// Opens a card. If the response is lost and the server does not support idempotency keys,
+    /// another card is opened, and the server closes the first one when it has been idle for too
+    /// long.
     pub fn open(server: &Arc<Server>, options: &CardOptions) -> Result<Arc<Self>, ClientError> {
         #[derive(Deserialize)]
         struct Opened {
@@ -51,7 +52,7 @@ impl Card {
         };
         let Opened { card_id } = serde_json::from_slice(&response)
             .map_err(|error| invalid(sanitize(&error.to_string())))?;
-        // The id becomes part of request paths.
+        // The id becomes part of request paths, so it must not contain special characters.
         let plain = card_id
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
@@ -122,7 +123,8 @@ impl Card {
             .post(Channel::Cards, path, &self.body(), RetrySafety::Always)
         {
             Ok(_) => Ok(true),
-            // Rhae reports a closed card with a code. Without a code, the endpoint does not exist.
+            // Rhae reports a closed card with the code `VALIDATION_ERROR`. Without this code, the
+            // response means that the endpoint does not exist.
             Err(ClientError::Rejected {
                 status: 404 | 405,
                 code,
@@ -141,7 +143,7 @@ impl Card {
         {
             Ok(response) => ServerCard::parse(path, &response),
             // The card was closed by an attempt whose response was lost, or because it was idle.
-            // Some servers show closed cards.
+            // The card is read instead, which works on servers that show closed cards.
             Err(rejected @ ClientError::Rejected { status: 404, .. }) => {
                 self.read().map_err(|_| rejected)
             }

@@ -1,8 +1,9 @@
 //! The cookies of one server, which are sent back to it.
 //!
 //! Load balancers use cookies to pin a session to a machine; the client keeps them for that purpose
-//! only. There is a single address, so the domain and path attributes are ignored. **Invariant:**
-//! the number and the size of cookies are limited, and no cookie can break a header.
+//! only. All requests go to a single address, so the domain and path attributes are ignored.
+//! **Invariant:** the number and the size of cookies are limited, and no cookie can inject other
+//! content into a header.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! A play on a server, behind the same interface as a local one.
 //!
-//! **Invariant:** an action is sent again only if the first attempt certainly had no effect: the
-//! server said so, the server supports idempotency keys, or its card shows that the action was not
-//! counted. Otherwise the play ends.
+//! **Invariant:** an action is sent again only if this cannot execute it twice: the server said
+//! that it was not executed, it carries an idempotency key that the server supports, or the card
+//! shows that it was not counted. Otherwise the play ends.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::{Card, ClientError};
 /// A play on a server, created by [`Card::play`].
 ///
 /// It implements [`Environment`], so agents and runs use it like a local game. Each action is one
-/// request, which blocks the calling thread. An error ends the play: the outcome of the last action
-/// may be unknown.
+/// request, which blocks the calling thread. After an error the play must not be continued, because
+/// the outcome of the last action may be unknown.
 pub struct RemoteEnvironment {
     card: Arc<Card>,
     info: GameInfo,
@@ -36,10 +36,10 @@ pub struct RemoteEnvironment {
 impl RemoteEnvironment {
     /// Opens a play on a card.
     ///
-    /// If the response is lost, another play is opened. The first one stays on the card without
-    /// actions, which does no harm: the score of an environment is that of its best play. In a
-    /// competition a second play is not allowed, so the request is repeated only with an
-    /// idempotency key.
+    /// If the response is lost and the server does not support idempotency keys, another play is
+    /// opened. The first one stays on the card without actions, which does no harm: the score of an
+    /// environment is that of its best play. In a competition a second play is not allowed, so the
+    /// request is repeated only with an idempotency key.
     pub(crate) fn open(card: Arc<Card>, info: &GameInfo) -> Result<Self, EnvironmentError> {
         let body = json!({"card_id": card.id(), "game_id": info.id.as_str()});
         let path = "/api/cmd/RESET";
@@ -79,8 +79,8 @@ impl RemoteEnvironment {
         !self.acted || self.latest.state == PlayState::Win
     }
 
-    /// Sends a command until it was executed exactly once, or until that can no longer be
-    /// guaranteed.
+    /// Sends a command, several times if necessary, until the server has executed it exactly once.
+    /// Fails if that can no longer be guaranteed.
     fn command(&self, action: Action) -> Result<FrameResponse, ClientError> {
         let path = format!("/api/cmd/{}", action.kind().name());
         let mut body = json!({"game_id": self.info.id.as_str(), "guid": self.guid});
@@ -146,7 +146,8 @@ impl RemoteEnvironment {
                 "the card of a competition does not show whether the action was counted",
             );
         }
-        // A request in flight when the connection ended needs a moment to be counted.
+        // If the request was in flight when the connection ended, the server may need a moment to
+        // count it.
         let first = self.card.server().retry_policy().initial_backoff;
         for pause in [first, first * 2, first * 4] {
             if !self.card.server().wait(pause) {
@@ -223,11 +224,13 @@ impl Environment for RemoteEnvironment {
                 "the server changed the number of levels".to_owned(),
             ));
         }
-        // The official server does not report full resets; they follow from its rule.
+        // The official server does not report full resets, so they are derived from its rule for
+        // RESET.
         let full_reset = response.full_reset || restarts && !self.card.is_competition();
         let mut latest = observation(action, &response);
         (latest.full_reset, latest.counted) = (full_reset, !full_reset && !restarts);
-        // Changes that no frame shows cannot be detected and count as none.
+        // A change that is not visible in the settled frame, the state or the number of levels
+        // cannot be detected here, so it counts as no change.
         latest.changed = full_reset
             || latest.settled() != self.latest.settled()
             || latest.state != self.latest.state

@@ -16,8 +16,8 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Starts the thread, which calls `cards` before each round to learn which cards are open. It
-    /// ends at the first heartbeat if the server has no such endpoint.
+    /// Starts the thread, which calls `cards` before each round to learn which cards are open. The
+    /// thread ends after the first heartbeat if the server has no heartbeat endpoint.
     pub fn start(interval: Duration, cards: impl Fn() -> Vec<Arc<Card>> + Send + 'static) -> Self {
         let (stop, last_error) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(None)));
         let (stopped, report) = (Arc::clone(&stop), Arc::clone(&last_error));
@@ -27,7 +27,8 @@ impl Heartbeat {
                     match card.heartbeat() {
                         Ok(true) => {}
                         Ok(false) => return,
-                        // The next heartbeat may succeed. The plays of a closed card notice it.
+                        // The next heartbeat may succeed. If the card is closed, its plays fail
+                        // with errors of their own.
                         Err(error) => {
                             *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                         }

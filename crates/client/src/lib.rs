@@ -13,12 +13,13 @@
 //!
 //! # Invariants
 //!
-//! - **No action is executed twice.** A failed request is sent again only if it certainly had no
-//!   effect: it never left this machine, the server said so, the server supports idempotency keys,
-//!   or the card shows that the action was not counted. Otherwise the play ends with
-//!   [`ClientError::OutcomeUnknown`].
-//! - **Responses are untrusted.** Their size is limited, every field is checked, and an error names
-//!   the path and the fault.
+//! - **No action is executed twice.** An action without a response is sent again only if this
+//!   cannot execute it twice: the request never left this machine, the server said that it was not
+//!   executed, it carries an idempotency key that the server supports, or the card shows that the
+//!   action was not counted. Otherwise the play ends with [`ClientError::OutcomeUnknown`]. It also
+//!   ends in this way if a delayed first attempt turns out to have been executed after all.
+//! - **Responses are untrusted.** Their size is limited, every field that is used is checked, and
+//!   an error names the path and the fault.
 //! - **The API key is sent only to the address of the server.** Redirects are not followed,
 //!   and no message contains the key.
 //!

@@ -135,7 +135,7 @@ fn parse_game(entry: &Value) -> Result<Option<GameInfo>, String> {
             BaselineSource::SolverUpperBound,
             BaselineSource::Metadata,
         ];
-        // The API documents baselines as those of humans, so that is the default.
+        // The API's documentation describes baselines as those of humans, so that is the default.
         let named = sources.get(index).and_then(Value::as_str);
         let source = known
             .into_iter()
@@ -165,13 +165,14 @@ fn parse_game(entry: &Value) -> Result<Option<GameInfo>, String> {
             .unwrap_or(10)
             .max(1),
         seeded: false,
-        // A remote game runs on the server, whatever its implementation is.
+        // The game runs on the server, so the class that implements it is irrelevant here.
         class_name: None,
         id,
     }))
 }
 
-/// Finds an environment by its full id or, for an id without version, the last listed version.
+/// Finds an environment by its full id. For an id without a version, returns the version that is
+/// listed last.
 pub(crate) fn find<'a>(games: &'a [GameInfo], name: &str) -> Option<&'a GameInfo> {
     let name = name.to_ascii_lowercase();
     games
@@ -180,7 +181,8 @@ pub(crate) fn find<'a>(games: &'a [GameInfo], name: &str) -> Option<&'a GameInfo
         .or_else(|| games.iter().rfind(|info| info.id.base() == name))
 }
 
-/// Returns the id that shares the longest prefix with a name, if that has at least two characters.
+/// Returns the id that shares the longest prefix with `name`, if this prefix has at least two
+/// characters.
 pub(crate) fn nearest(games: &[GameInfo], name: &str) -> Option<String> {
     let common = |info: &&GameInfo| {
         info.id

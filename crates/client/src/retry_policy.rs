@@ -28,7 +28,7 @@ const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct RetryPolicy {
-    /// The timeout for resolving the name and connecting.
+    /// The timeout for resolving the name and, separately, for connecting.
     pub connect_timeout: Duration,
     /// The timeout for one attempt, from connecting to the last byte of the response.
     pub response_timeout: Duration,
@@ -58,8 +58,9 @@ impl Default for RetryPolicy {
 impl RetryPolicy {
     /// Returns the delay after `attempts` failed attempts, starting with 1.
     ///
-    /// Random jitter of up to one half keeps clients that failed together from retrying together.
-    /// The delay is never shorter than `retry_after`, limited to [`Self::max_retry_after`].
+    /// Random jitter shortens the delay by up to one half, so that clients that failed at the same
+    /// time do not all retry at the same time. The delay is at least `retry_after`, which is first
+    /// reduced to [`Self::max_retry_after`] if it is longer.
     pub(crate) fn backoff(&self, attempts: u32, retry_after: Option<Duration>) -> Duration {
         let doubled = self
             .initial_backoff

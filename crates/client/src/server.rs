@@ -31,7 +31,8 @@ pub struct Server {
     retry_policy: RetryPolicy,
     cancelled: AtomicBool,
     games: Vec<GameInfo>,
-    /// The number of listed environments whose ids are not of the form `ab12-v1`.
+    /// The number of listed environments whose ids are not of the form `ab12-v1`, or are
+    /// duplicates.
     skipped_games: usize,
 }
 
@@ -84,8 +85,8 @@ impl Server {
         self.transport.base()
     }
 
-    /// Returns the environments in the order of the server's list, which has older versions of an
-    /// environment before newer ones.
+    /// Returns the environments in the order of the server's list. This client assumes that the
+    /// list has older versions of an environment before newer ones.
     pub fn games(&self) -> &[GameInfo] {
         &self.games
     }
@@ -167,7 +168,8 @@ impl Server {
     }
 
     /// Returns `None` if a retry is useless or unsafe, and otherwise the `Retry-After` of the
-    /// server. `safe` says whether the request may be executed twice.
+    /// server. `safe` says whether sending the request again is harmless even if the first attempt
+    /// was executed.
     fn retry_delay(&self, failure: &Failure, safe: bool) -> Option<Option<Duration>> {
         match failure {
             Failure::NotSent(_) => Some(None),

@@ -1,5 +1,5 @@
-//! HTTP requests to one address. A request is sent once, and a [`Failure`] tells whether it may have
-//! arrived.
+//! HTTP requests to one address. Each request is sent only once, and a [`Failure`] says whether it
+//! may have arrived.
 //!
 //! This module does not know what requests mean. Its caller decides whether one may be sent again.
 
@@ -28,7 +28,8 @@ pub(crate) enum Failure {
     /// The request may have arrived; its effect is unknown.
     Lost {
         reason: String,
-        /// Whether the server may still execute it, because the response only timed out.
+        /// Whether the server may still execute the request, because only the wait for the response
+        /// timed out.
         pending: bool,
     },
     /// The server responded with an error status.
@@ -47,7 +48,8 @@ pub(crate) enum Failure {
 pub(crate) enum Channel {
     /// Connections of plays, which are closed when the run is cancelled.
     Plays,
-    /// Connections for cards, which must be closed even then.
+    /// Connections for requests about cards. They stay usable after a cancellation, because cards
+    /// must still be closed.
     Cards,
 }
 
@@ -99,7 +101,8 @@ impl Transport {
         &self.base
     }
 
-    /// Returns whether the server is Rhae, whose status 503 guarantees that nothing was executed.
+    /// Returns whether the server is Rhae, whose status 503 with the code `SERVICE_UNAVAILABLE`
+    /// guarantees that nothing was executed.
     pub(crate) fn is_rhae(&self) -> bool {
         self.is_rhae.load(Ordering::Relaxed)
     }
@@ -205,7 +208,7 @@ impl Transport {
         })
     }
 
-    /// Reads what the headers of a response say about the server.
+    /// Stores the cookies in a response's headers, and what the headers reveal about the server.
     fn read_server_headers(&self, headers: &HeaderMap) {
         let mut cookies = self.cookies.lock().unwrap_or_else(PoisonError::into_inner);
         headers
@@ -236,7 +239,7 @@ fn base_url(address: &str) -> Result<String, ClientError> {
     let rest = rest.ok_or_else(|| invalid("it must begin with http:// or https://"))?;
     let base = address.trim_end_matches('/');
     if rest.contains('@') {
-        // The address is written into the run's configuration.
+        // The address is written into the run's configuration, where a password must not appear.
         return Err(ClientError::Address {
             address: "…@…".to_owned(),
             reason: "it must not contain a name or password",
@@ -281,7 +284,8 @@ fn text(headers: &HeaderMap, name: &str) -> Option<String> {
         .map(sanitize)
 }
 
-/// Reads `Retry-After` in seconds. Servers of this API do not use its other form, a date.
+/// Reads `Retry-After` in seconds. The header's other form, a date, is ignored, because servers of
+/// this API do not use it.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     text(headers, header::RETRY_AFTER.as_str())?
         .trim()

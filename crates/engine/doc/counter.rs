@@ -1,4 +1,4 @@
-// The game that the examples in the engine's documentation share; they include this file.
+// The game that several examples in the engine's documentation use. They include this file.
 //
 // Both levels are a counter that starts at 0. ACTION1 adds one, ACTION2 adds two and shows one
 // animation frame, ACTION5 loses the level, ACTION7 is undo. A level is won at 3 or more. Every

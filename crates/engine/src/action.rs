@@ -13,7 +13,7 @@ use std::str::FromStr;
 /// for a click. [`Display`](fmt::Display) writes it and [`FromStr`] parses it.
 ///
 /// **Invariant:** the coordinates of a click are below 64. [`Action::click`] and the parser check
-/// it; code that constructs [`Action::Action6`] directly must do so itself.
+/// this; code that constructs [`Action::Action6`] directly must check it itself.
 ///
 /// # Examples
 ///

@@ -21,12 +21,12 @@ fn picture_of(
     })
 }
 
-/// Returns pictures of colours, transparent and solid cells.
+/// Generates pictures with coloured, transparent and solid cells.
 pub(crate) fn picture(width: Range<usize>, height: Range<usize>) -> impl Strategy<Value = Picture> {
     picture_of(cell().boxed(), width, height)
 }
 
-/// Returns pictures that can be reduced: colours and transparent cells only.
+/// Generates pictures with coloured and transparent cells only, which can always be reduced.
 pub(crate) fn plain_picture(
     width: Range<usize>,
     height: Range<usize>,
@@ -38,7 +38,7 @@ pub(crate) fn rotation() -> impl Strategy<Value = Rotation> {
     prop::sample::select(Rotation::ALL.to_vec())
 }
 
-/// Returns sprites in or near the frame, in any orientation and mode.
+/// Generates sprites in or near the frame, in any orientation and mode.
 pub(crate) fn sprite() -> impl Strategy<Value = Sprite> {
     let looks = (
         picture(1..12, 1..12),

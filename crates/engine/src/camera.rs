@@ -5,7 +5,8 @@
 use crate::fit::Fit;
 use crate::{Frame, Overlay, SIZE, Sprite, SpriteError};
 
-/// A window onto a level that fills the frame with the largest integer zoom that fits.
+/// A window onto a level, which is drawn in the middle of the frame with the largest integer zoom
+/// that fits.
 ///
 /// Level coordinates are unbounded and address cells of the level, as the positions of
 /// [`Sprite`]s do. Display coordinates address the 64 × 64 cells of the frame, as clicks do. The
@@ -14,8 +15,8 @@ use crate::{Frame, Overlay, SIZE, Sprite, SpriteError};
 /// # Invariants
 ///
 /// * The window has at most 64 × 64 cells.
-/// * Each cell of the frame shows the level cell that [`Camera::display_to_grid`] returns for it,
-///   or the letter-box if it returns `None`.
+/// * After [`Camera::render`], each cell of the frame shows the level cell that
+///   [`Camera::display_to_grid`] returns for it, or the letter-box if that function returns `None`.
 ///
 /// # Examples
 ///
@@ -42,7 +43,7 @@ pub struct Camera {
     pub x: i32,
     /// The level row at the upper edge of the window.
     pub y: i32,
-    /// The colour of window cells without a sprite; black by default.
+    /// The colour of window cells that no sprite covers; black by default.
     pub background: i8,
     /// The colour outside the window; black by default.
     pub letter_box: i8,
@@ -143,7 +144,8 @@ impl Camera {
         Some((self.x.saturating_add(column), self.y.saturating_add(row)))
     }
 
-    /// Returns the upper left display cell of a level cell, or `None` if it is not in the window.
+    /// Returns the upper left display cell of a level cell, or `None` if the level cell is not in
+    /// the window.
     pub fn grid_to_display(&self, x: i32, y: i32) -> Option<(u8, u8)> {
         let fit = self.fit()?;
         let place = |cell: i32, camera: i32, start: usize, length: usize| {
@@ -156,8 +158,9 @@ impl Camera {
         ))
     }
 
-    /// Draws the background, the visible sprites and the letter-box, which sets every cell of the
-    /// frame. Lower layers are drawn first; within a layer, sprites are drawn in the given order.
+    /// Draws the background, the visible sprites and the letter-box. Together they set every cell
+    /// of the frame. Lower layers are drawn first; within a layer, sprites are drawn in the given
+    /// order.
     pub fn render<'a>(
         &self,
         sprites: impl IntoIterator<Item = &'a Sprite, IntoIter: Clone>,
@@ -167,8 +170,9 @@ impl Camera {
         self.spread(frame);
     }
 
-    /// Enlarges the window to fill the frame and draws the letter-box. The window must already be
-    /// drawn at scale 1 in the upper left corner; see [`render_view`](Self::render_view).
+    /// Enlarges the window by its zoom, centres it on the frame and draws the letter-box around it.
+    /// The window must already be drawn at scale 1 in the upper left corner; see
+    /// [`render_view`](Self::render_view).
     pub fn spread(&self, frame: &mut Frame) {
         let letter_box = self.letter_box.cast_unsigned();
         match self.fit() {
@@ -204,8 +208,8 @@ impl Camera {
             self.height,
             self.background.cast_unsigned(),
         );
-        // Each pass draws one layer and finds the next. There are few layers, and sorting would
-        // allocate.
+        // Each pass draws one layer and finds the next one. Sorting the sprites instead would
+        // allocate, and there are usually few layers.
         let sprites = sprites
             .into_iter()
             .filter(|sprite| sprite.interaction.is_visible());

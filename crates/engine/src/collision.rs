@@ -59,9 +59,9 @@ impl Sprite {
     }
 }
 
-/// Returns, of the sprites that cover the level cell, the one on the highest layer. If that layer
-/// has several, it returns the **first**, as the official engine does, although the last one is
-/// visible.
+/// Returns the sprite on the highest layer among those that cover the level cell. If that layer has
+/// several, it returns the **first** of them, as the official engine does, although the last one is
+/// drawn on top.
 ///
 /// For clicks, usually pass only the collidable sprites.
 pub fn topmost_at<'a>(
@@ -82,7 +82,7 @@ pub fn topmost_at<'a>(
 /// Returns whether a cell of `one` that is not transparent coincides with such a cell of `two`.
 /// `(dx, dy)` is the offset of `two` from `one`. The bounding boxes must intersect.
 fn masks_intersect(one: &Picture, two: &Picture, dx: i64, dy: i64) -> bool {
-    // Both distances lie within the pictures' sides, so the magnitudes fit.
+    // The bounding boxes intersect, so both distances are at most a picture's side and fit.
     let (columns, rows) = (dx.unsigned_abs() as usize, dy.unsigned_abs() as usize);
     let (above, below) = if dy >= 0 { (rows, 0) } else { (0, rows) };
     let (words, other_words) = (one.words(), two.words());
@@ -121,7 +121,7 @@ fn rows_intersect(row: &[u64], other: &[u64], columns: usize) -> bool {
         .take(row.len())
         .any(|(index, bits)| {
             let low = row[index] >> shift;
-            // `checked_shl` by 64 is `None`: without a remainder the next word contributes nothing.
+            // If `shift` is 0, the next word contributes no bits: `checked_shl` by 64 is `None`.
             let high = row
                 .get(index + 1)
                 .and_then(|next| next.checked_shl(64 - shift as u32))

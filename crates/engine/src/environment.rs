@@ -1,4 +1,4 @@
-//! The object-safe interface of a play: the same for a native game, a game hosted in another
+//! The object-safe interface of a play. It is the same for a native game, a game hosted in another
 //! process and a game on a server.
 
 use crate::{Action, ActionSet, Baseline, Facts, Frame, FrameBuffer, GameId, StateKey};
@@ -6,7 +6,7 @@ use crate::{Action, ActionSet, Baseline, Facts, Frame, FrameBuffer, GameId, Stat
 /// The status of a play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PlayState {
-    /// The current level can be played.
+    /// The current level is in progress.
     NotFinished,
     /// All levels are completed.
     Win,
@@ -24,7 +24,7 @@ impl PlayState {
         }
     }
 
-    /// Returns the state with this official name.
+    /// Returns the state with this official name, or `None` if no state has it.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::NotFinished, Self::Win, Self::GameOver]
             .into_iter()
@@ -108,12 +108,12 @@ impl Observation {
     }
 }
 
-/// The error of an environment that could not execute a command or restore a snapshot. Commands of
-/// native games never fail.
+/// The error that an environment returns if it cannot execute a command, or cannot write or restore
+/// a snapshot. Commands of native games never fail.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnvironmentError {
-    /// The process or server that runs the game is gone or broke the protocol. The play cannot
-    /// continue.
+    /// The process or server that runs the game is gone or broke the protocol, so the play cannot
+    /// continue; or the play could not be serialised.
     #[error("environment failed: {0}")]
     Failed(String),
     /// The environment rejected a snapshot. The play is unchanged.
@@ -127,9 +127,9 @@ pub enum EnvironmentError {
 /// already shows the first level. [`act`](Self::act) executes one command at a time and replaces
 /// the observation.
 ///
-/// The optional capabilities, from [`fork`](Self::fork) to [`snapshot`](Self::snapshot), have
+/// The optional capabilities, from [`fork`](Self::fork) to [`restore`](Self::restore), have
 /// defaults that report "not supported". [`NativeEnvironment`](crate::NativeEnvironment) supports
-/// all that apply to a game in this process.
+/// all of them that apply to a game in this process.
 ///
 /// **Invariant:** the same environment, seed and commands produce the same observations.
 ///
@@ -193,8 +193,9 @@ pub trait Environment: Send {
 
     /// Returns a key of the complete state, or `None` if the state cannot be inspected.
     ///
-    /// Unlike [`hidden_key`](Self::hidden_key), which is the default, the key is computed from the
-    /// memory of the game and does not rely on the state that the game reports.
+    /// The environment of a hosted game computes this key from the memory of the game, so that the
+    /// key does not rely on the state that the game itself reports. By default, this function
+    /// returns [`hidden_key`](Self::hidden_key).
     fn deep_key(&self) -> Option<StateKey> {
         self.hidden_key()
     }
@@ -205,14 +206,14 @@ pub trait Environment: Send {
         None
     }
 
-    /// Returns the memory in bytes of the process that runs the game, or `None` if that is this
-    /// process or the figure is unknown.
+    /// Returns the memory use, in bytes, of the process that runs the game. Returns `None` if the
+    /// game runs in this process or its memory use is unknown.
     fn memory_bytes(&self) -> Option<u64> {
         None
     }
 
-    /// Serialises the whole play for [`restore`](Self::restore) in the same environment and
-    /// software version. Returns `None` if snapshots are not supported.
+    /// Serialises the whole play. Only the same environment with the same seed and software version
+    /// can [`restore`](Self::restore) it. Returns `None` if snapshots are not supported.
     ///
     /// # Errors
     ///
@@ -221,9 +222,9 @@ pub trait Environment: Send {
         Ok(None)
     }
 
-    /// Replaces this play with the play of a snapshot, which then responds exactly as the saved one
-    /// would. The returned observation holds only the settled frame, without the animation that led
-    /// to it.
+    /// Replaces this play with the play saved in a snapshot. From then on, the play responds
+    /// exactly as the saved play would have. The returned observation holds only the settled frame,
+    /// without the animation that led to it.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! One play of a native game: levels, RESET, undo, win, loss.
 //!
-//! The semantics are those of the official engine with its bugs corrected. An episode does not know
-//! scores, action budgets of a run, scorecards or time.
+//! The semantics are those of the official engine with its bugs corrected. An episode does not
+//! handle scores, limits on the number of actions in a run, scorecards or time.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,7 +12,8 @@ use crate::{
     PlayState, State, StateKey, StateOf, key_of,
 };
 
-/// All levels of a game for one seed. Each level is built on first use and shared by all clones.
+/// All levels of a game for one seed. Each level is built on first use and is then shared by all
+/// clones of this value.
 pub struct Levels<G: Game> {
     seed: u64,
     levels: Arc<[OnceLock<G::Level>]>,
@@ -38,7 +39,7 @@ impl<G: Game> Levels<G> {
         }
     }
 
-    /// Returns a level, which is built on first use.
+    /// Returns a level. The first call for a level builds it.
     ///
     /// # Panics
     ///
@@ -62,8 +63,8 @@ impl<G: Game> Levels<G> {
 /// The effect of one command on an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Whether the command counts as an action. A full reset does not, nor does a command that is
-    /// ignored because the play has ended.
+    /// Whether the command counts as an action. A full reset does not count, and neither does a
+    /// command that is ignored because the play has ended.
     pub counted: bool,
     /// Whether the state differs from the one before the command.
     pub changed: bool,
@@ -71,7 +72,7 @@ pub struct Step {
     pub full_reset: bool,
 }
 
-/// The effect of a command after the end of the play.
+/// The effect of a command that is ignored because the play has ended.
 const IGNORED: Step = Step {
     counted: false,
     changed: false,
@@ -81,18 +82,19 @@ const IGNORED: Step = Step {
 /// One play of a native game.
 ///
 /// An episode starts in the state after the first RESET and executes one [`Action`] at a time. It
-/// is generic over the game and returns no error, which makes it the fastest way to play a game.
-/// [`NativeEnvironment`](crate::NativeEnvironment) wraps it in the object-safe
-/// [`Environment`](crate::Environment) interface.
+/// is generic over the game, so calls of the rules are static; this makes it the fastest way to
+/// play a game. Its commands cannot fail. [`NativeEnvironment`](crate::NativeEnvironment) wraps it
+/// in the object-safe [`Environment`](crate::Environment) interface.
 ///
 /// # Semantics
 ///
-/// * **RESET** restarts the current level and counts as an action. It restarts the whole game after
-///   a win, or if no action was taken since the level started or the last RESET; such a full reset
-///   does not count.
-/// * **Undo** (ACTION7, if the game offers it) restores the board before the last action that
-///   changed it, as far back as the start of the level. [`State::spent`] is not restored.
-/// * An action that the game does not offer is counted and changes nothing.
+/// * **RESET** restarts the current level and counts as an action. It restarts the whole game
+///   instead if the game is won, or if no action was taken since the level started or since the
+///   last RESET. Such a full reset does not count as an action.
+/// * **Undo** (ACTION7, if the game offers it) restores the board as it was before the last action
+///   that changed it. Repeated undo goes back as far as the start of the level. [`State::spent`] is
+///   not restored.
+/// * An action that the game does not offer counts as an action and changes nothing.
 /// * Winning a level starts the next one; winning the last level wins the game.
 /// * After a win or a loss, every command except RESET is ignored and not counted.
 ///
@@ -130,11 +132,12 @@ pub struct Episode<G: Game> {
     state: StateOf<G>,
     status: PlayState,
     completed: u8,
-    /// Whether an action was taken since the last level change or RESET. RESET depends on it.
+    /// Whether an action was taken since the last level change or RESET. If not, RESET restarts the
+    /// whole game instead of the level.
     acted: bool,
     undo: UndoRing<G::Board>,
-    /// Every action since the level started. Replaying it recovers boards that the ring has
-    /// evicted.
+    /// Every action since the level started, if the game has undo. Replaying these actions recovers
+    /// boards that the ring has evicted.
     log: Vec<Action>,
 }
 
@@ -161,8 +164,8 @@ impl<G: Game> Episode<G> {
         Self::at(Levels::new(seed), LevelIndex(0))
     }
 
-    /// Creates a play that starts at `level` and counts the earlier levels as completed. Intended
-    /// for tests, validation and search.
+    /// Creates a play that starts at `level` and counts the earlier levels as completed. It is
+    /// intended for tests, validation and search.
     ///
     /// # Panics
     ///
@@ -278,8 +281,9 @@ impl<G: Game> Episode<G> {
         }
     }
 
-    /// Restarts the level, or the whole game after a win or if no action was taken since the last
-    /// level change or RESET. A level reset counts as an action, a full reset does not.
+    /// Restarts the level. Restarts the whole game instead if the game is won, or if no action was
+    /// taken since the last level change or RESET. A level reset counts as an action, a full reset
+    /// does not.
     fn reset(&mut self, sink: &mut impl FrameSink) -> Step {
         let full = !self.acted || self.status == PlayState::Win;
         let before = (!full && self.status == PlayState::NotFinished).then(|| self.state.clone());
@@ -313,7 +317,7 @@ impl<G: Game> Episode<G> {
         self.undo.retained()
     }
 
-    /// Creates a play of the same levels from the parts of a snapshot.
+    /// Creates a play of the same levels from the decoded parts of a snapshot.
     pub(crate) fn restored(
         &self,
         level: LevelIndex,
@@ -356,8 +360,8 @@ impl<G: Game> Episode<G> {
         self.log.clear();
     }
 
-    /// Restores the board before the last action that changed it and lets the game charge the cost
-    /// of the undo. Returns whether the state changed, and the outcome.
+    /// Restores the board as it was before the last action that changed it, and lets the game
+    /// charge the cost of the undo. Returns whether the state changed, and the outcome.
     fn undo_last(&mut self, sink: &mut impl FrameSink) -> (bool, Outcome) {
         let board = match self.undo.pop() {
             Popped::Board(board) => Some(board),

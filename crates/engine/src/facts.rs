@@ -88,17 +88,18 @@ impl fmt::Display for LevelIndex {
     }
 }
 
-/// How a baseline was found.
+/// The origin of a baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BaselineSource {
-    /// A study with first-time players.
+    /// A study with human first-time players.
     Humans,
-    /// Twice the length of the shortest solution, proved by search. Provisional until a study
-    /// replaces it.
+    /// Twice the length of the shortest solution; an exhaustive search has proved that no shorter
+    /// solution exists. The baseline is provisional until a study replaces it.
     Solver,
-    /// Twice the length of the best known solution. Provisional; a shorter solution may exist.
+    /// Twice the length of the best known solution; a shorter solution may exist. The baseline is
+    /// provisional until a study replaces it.
     SolverUpperBound,
-    /// The metadata of a hosted game, which does not state how the count was found.
+    /// The metadata of a hosted game, which does not state how the number was found.
     Metadata,
 }
 
@@ -120,7 +121,8 @@ impl BaselineSource {
     }
 }
 
-/// The number of actions that a level is expected to take; scores are relative to it.
+/// The reference number of actions for a level. A score compares the number of actions that an
+/// agent needed with this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Baseline {
     pub actions: u32,
@@ -128,8 +130,8 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// Creates a provisional baseline of twice `optimum`, the length of a shortest solution that
-    /// search has proved optimal.
+    /// Creates a provisional baseline of twice `optimum`, the length of the shortest solution as
+    /// proved by an exhaustive search.
     pub const fn from_optimum(optimum: u32) -> Self {
         Self {
             actions: optimum * 2,
@@ -218,6 +220,7 @@ impl Facts {
     }
 
     /// Returns the stored solution of a level under seed 0, or an empty list if none is stored.
+    /// Words that are not actions are skipped.
     pub fn solution(&self, level: LevelIndex) -> Vec<Action> {
         let lines = self
             .solutions

@@ -1,7 +1,8 @@
 //! The placement of a camera window on the frame.
 //!
 //! **Invariant:** the window is centred with the largest integer zoom that fits; the rest of the
-//! frame is letter-box. If a margin is odd, the right or lower bar is wider by one.
+//! frame is letter-box. If the margin cannot be divided evenly, the right or lower bar is one cell
+//! wider than the left or upper one.
 
 use crate::{Frame, SIZE};
 
@@ -12,9 +13,9 @@ pub(crate) struct Fit {
     height: usize,
     /// The side of a level cell on the frame, in display cells.
     pub(crate) zoom: usize,
-    /// The first column that is not letter-box.
+    /// The first column that is not part of the letter-box.
     pub(crate) left: usize,
-    /// The first row that is not letter-box.
+    /// The first row that is not part of the letter-box.
     pub(crate) top: usize,
 }
 
@@ -31,8 +32,8 @@ impl Fit {
         })
     }
 
-    /// Enlarges the window to fill the frame. The window must already be drawn at scale 1 in the
-    /// upper left corner.
+    /// Enlarges the window by its zoom, centres it on the frame and fills the rest with
+    /// `letter_box`. The window must already be drawn at scale 1 in the upper left corner.
     pub(crate) fn spread(self, frame: &mut Frame, letter_box: u8) {
         let Self {
             width,
@@ -46,8 +47,8 @@ impl Fit {
         }
         let cells = frame.cells_mut();
         let mut line = [letter_box; SIZE];
-        // Work from the bottom up: a row moves to its old position or below, and overwrites only
-        // rows that have already moved.
+        // Work from the bottom up: each row moves to its old position or further down, so it
+        // overwrites only rows that have already moved.
         for row in (0..height).rev() {
             widen(
                 &cells[row * SIZE..row * SIZE + width],
@@ -64,8 +65,8 @@ impl Fit {
     }
 }
 
-/// Repeats every cell `zoom` times. The common factors have specialised code in which each cell is
-/// one wide store.
+/// Repeats every cell `zoom` times. The common factors have specialised code that writes the copies
+/// of a cell as one fixed-size block.
 fn widen(source: &[u8], zoom: usize, target: &mut [u8]) {
     fn by<const ZOOM: usize>(source: &[u8], target: &mut [u8]) {
         for (place, &cell) in target.as_chunks_mut::<ZOOM>().0.iter_mut().zip(source) {

@@ -10,8 +10,8 @@ pub const CELLS: usize = SIZE * SIZE;
 /// A 64 × 64 image, stored row by row from the top left.
 ///
 /// A cell is an index into the [`PALETTE`](crate::PALETTE). The type itself accepts any byte: a
-/// hosted game may show any signed byte, which is stored here with the same bits. The tests of the
-/// native games check that their cells are in `0..=15`; see [`Frame::is_valid`].
+/// hosted game may use any signed byte as a cell, which is stored here with the same bits. The
+/// tests of the native games check that their cells are in `0..=15`; see [`Frame::is_valid`].
 ///
 /// All drawing functions clip at the edges instead of failing, because a step cannot fail.
 ///
@@ -65,8 +65,8 @@ impl Frame {
     ///
     /// # Panics
     ///
-    /// Panics if `64 * y + x` is not below 4,096. A column above 63 therefore reads a later row
-    /// unless it exceeds the frame.
+    /// Panics if `64 * y + x` is not below 4,096. A column above 63 is not checked separately, so
+    /// it may read a cell of a later row.
     pub const fn get(&self, x: usize, y: usize) -> u8 {
         self.cells[y * SIZE + x]
     }
@@ -181,8 +181,8 @@ impl Frame {
         self.cells.iter().all(|&cell| cell < 16)
     }
 
-    /// Returns the hash of a sequence of frames, as recordings contain it: the 64-bit XXH3 hash of
-    /// all cells in order.
+    /// Returns the hash of a sequence of frames that recordings store: the 64-bit XXH3 hash of all
+    /// cells in order.
     pub fn hash_all(frames: &[Self]) -> u64 {
         if let [frame] = frames {
             return xxhash_rust::xxh3::xxh3_64(&frame.cells);

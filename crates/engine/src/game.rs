@@ -14,18 +14,19 @@ pub enum Outcome {
     Continue,
     /// The level is won.
     LevelWon,
-    /// The level is lost; every action except RESET is ignored from now on.
+    /// The level is lost; every action is ignored until RESET restarts the level.
     GameOver,
 }
 
 /// The part of a level that changes while it is played.
 ///
 /// The state is split in two because undo treats the halves differently: it restores `board` and
-/// leaves `spent` alone. Two states are equal only if both halves are, so a search treats the same
-/// board with a different remaining budget as a different state.
+/// leaves `spent` alone. Two states are equal only if both halves are equal, so a search treats two
+/// states with the same board but different `spent` halves as different.
 ///
-/// **Invariant:** all later frames and outcomes follow from the level, the state and the actions.
-/// Randomness that a game needs during a level is part of the board.
+/// **Invariant:** the level, the state and the later actions determine all later frames and
+/// outcomes. A game that needs randomness during a level therefore stores the generator in the
+/// board.
 ///
 /// # Examples
 ///
@@ -42,12 +43,13 @@ pub enum Outcome {
 pub struct State<Board, Spent> {
     /// The part that undo restores, including any random generator.
     pub board: Board,
-    /// The part that undo does not restore, such as a budget of actions or lives.
+    /// The part that undo does not restore, such as the remaining energy or lives. It may count up
+    /// or down: the name only means that undo does not give it back.
     pub spent: Spent,
 }
 
-/// The traits that both halves of a [`State`] need: searches compare and hash states, snapshots
-/// serialise them. It is implemented for every type that derives those traits.
+/// The traits that both halves of a [`State`] need: searches compare and hash states, and snapshots
+/// serialise them. `StateData` is implemented for every type that implements these traits.
 pub trait StateData: Clone + Eq + Hash + Serialize + DeserializeOwned + Send + Sync {}
 
 impl<T: Clone + Eq + Hash + Serialize + DeserializeOwned + Send + Sync> StateData for T {}
@@ -57,10 +59,11 @@ pub type StateOf<G> = State<<G as Game>::Board, <G as Game>::Spent>;
 
 /// The rules of a native game.
 ///
-/// A game is a type without values whose associated functions are its rules. Data that never
-/// changes during a level, such as walls or a pre-drawn background, belongs in
-/// [`Level`](Game::Level), which is built once and shared. Data that does change belongs in a small
-/// [`State`]. Cloning, comparing and searching millions of states is therefore cheap.
+/// A game is a type that is never instantiated; its associated functions are the rules. Data that
+/// never changes during a level, such as walls or a pre-drawn background, belongs in
+/// [`Level`](Game::Level), which an episode builds once and shares with its clones. Data that does
+/// change belongs in a small [`State`], so that a search can clone and compare millions of states
+/// cheaply.
 ///
 /// [`Episode`](crate::Episode) calls these functions and adds the behaviour that all games share:
 /// RESET, undo, the sequence of levels, and what happens after a win or a loss. The
@@ -72,7 +75,7 @@ pub type StateOf<G> = State<<G as Game>::Board, <G as Game>::Spent>;
 /// * States hold no heap memory, so that a step does not allocate.
 /// * [`draw`](Game::draw) sets every cell of the frame to a colour in `0..=15`.
 ///
-/// The test suite that every registered game must pass checks these invariants.
+/// The tests of the registered games check these invariants on random plays.
 ///
 /// # Examples
 ///
@@ -115,7 +118,7 @@ pub trait Game: Sized + Send + Sync + 'static {
     ///
     /// RESET and undo (ACTION7) are handled by the episode and never reach this function. Pass only
     /// animation frames to `sink`. The settled frame, which ends every observation, is drawn by
-    /// [`draw`](Game::draw).
+    /// [`draw`](Game::draw); an animation that ends with the final state shows it twice.
     fn step(
         level: &Self::Level,
         state: &mut StateOf<Self>,
@@ -127,10 +130,10 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// image.
     fn draw(level: &Self::Level, state: &StateOf<Self>, frame: &mut Frame);
 
-    /// Charges the cost of an undo and passes its animation to `sink`.
+    /// Charges the cost of an undo and passes the frames of its animation to `sink`.
     ///
-    /// The episode calls it after it has restored the board. `restored` is false if there was
-    /// nothing to undo. The default is a free undo.
+    /// The episode calls this function after it has restored the board. `restored` is false if
+    /// there was nothing to undo. By default, an undo costs nothing.
     fn on_undo(
         _level: &Self::Level,
         _state: &mut StateOf<Self>,
@@ -150,7 +153,8 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// this state.
     ///
     /// Only exploration uses the list; agents never see it. A click on any other cell must have the
-    /// same effect as one of these, or the effect that every click without a target has.
+    /// same effect as a click on one of these cells, or the same effect as every other click that
+    /// hits no target.
     fn clicks(_level: &Self::Level, _state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {
         std::iter::empty()
     }
@@ -158,9 +162,10 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Encodes the whole state as a number below 2^[`PACKED_BITS`](crate::PACKED_BITS), or returns
     /// `None` if it does not fit.
     ///
-    /// A search then stores this number instead of a key and the state. Equal numbers must mean
-    /// equal states, including states in which the level has ended. [`Packer`](crate::Packer) and
-    /// [`Unpacker`](crate::Unpacker) do the bit arithmetic.
+    /// If it fits, a search stores this number instead of a key and the state. Two states of a
+    /// level may have the same number only if they are equal; this includes states in which the
+    /// level has ended. [`Packer`](crate::Packer) and [`Unpacker`](crate::Unpacker) do the bit
+    /// arithmetic.
     fn pack(_level: &Self::Level, _state: &StateOf<Self>) -> Option<u128> {
         None
     }

@@ -1,13 +1,15 @@
 //! The modes of a sprite: its collision shape, whether it is visible and whether it collides.
 //!
-//! [`Sprite::collides_with`](crate::Sprite::collides_with) defines what they mean for two sprites.
+//! [`Sprite::collides_with`](crate::Sprite::collides_with) defines how the modes of two sprites
+//! decide whether they collide.
 
 /// The shape with which a sprite takes part in collisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Blocking {
     /// The sprite never collides.
     NotBlocked,
-    /// The bounding box collides, unless the other sprite is pixel-perfect.
+    /// The bounding box collides. If the other sprite is pixel-perfect, only the cells that are not
+    /// transparent collide.
     BoundingBox,
     /// The cells that are not transparent collide.
     #[default]

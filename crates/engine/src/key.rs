@@ -7,11 +7,12 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 /// A 128-bit fingerprint of a state.
 ///
 /// Equal states have equal keys. Among n different states, the probability of any collision is
-/// about n²/2¹²⁹; results that claim to be exact state this assumption. A key covers a state only:
-/// it contains no history and no counters of the run.
+/// about n²/2¹²⁹; results that claim to be exact state the assumption that no collision occurs. A
+/// key depends only on the state, not on how the play reached that state.
 ///
 /// **Invariant:** keys are compared within one process and never stored in files, because they
-/// depend on the byte order of the platform and on the layout of the state type.
+/// depend on the byte order of the platform and on the way in which the state type feeds its fields
+/// to the hasher.
 ///
 /// # Examples
 ///
@@ -170,7 +171,7 @@ mod tests {
         bytes.extend(numbers.5.to_ne_bytes());
         bytes.extend(numbers.6.to_ne_bytes());
         assert_eq!(key_of(&numbers), xxh3_128(&bytes));
-        // The same beyond the end of the buffer.
+        // The same holds for bytes that do not fit into the buffer.
         let many = [numbers; 9];
         assert_eq!(key_of(&Many(&many)), xxh3_128(&bytes.repeat(9)));
     }

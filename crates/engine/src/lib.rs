@@ -8,14 +8,14 @@
 //! | [`Game`] | the rules of a native game: a trait of pure functions over a small [`State`] |
 //! | [`Facts`] | the metadata of a native game: id, actions, baselines, stored solutions |
 //! | [`Episode`] | one play of a [`Game`]: levels, RESET, undo, win and loss |
-//! | [`Environment`] | the object-safe interface of a play, wherever it runs |
+//! | [`Environment`] | the object-safe interface of a play, which may run in another process |
 //! | [`NativeEnvironment`] | an [`Episode`] behind the [`Environment`] interface |
 //! | [`Action`], [`ActionSet`] | the eight commands of an agent, and sets of them |
 //! | [`Frame`], [`FrameSink`] | a 64 × 64 image, and the destination of the frames of an action |
 //! | [`Sprite`], [`Camera`] | optional drawing and collision rules of the official engine |
 //!
-//! A game author implements [`Game`]. Searches and validators use [`Episode`], which is generic
-//! over the game and therefore fast. Agents, servers and command-line tools use
+//! A game author implements [`Game`]. Searches and validators use [`Episode`]. It is generic over
+//! the game, so calls of the rules are static and fast. Agents, servers and command-line tools use
 //! `Box<dyn Environment>`, which also covers games that run in another process or on a server.
 //!
 //! # Invariants
@@ -23,16 +23,17 @@
 //! * **Deterministic.** The same game version, seed and actions produce the same frames on every
 //!   platform. This crate does no I/O, reads no clock and uses no floating point in rules. Its only
 //!   source of randomness is [`Rng`], whose algorithm is named and versioned.
-//! * **A step cannot fail.** An action that is not offered has a defined outcome: it is counted and
-//!   changes nothing.
-//! * **A step does not allocate** once its buffers have grown to the size that the game needs.
+//! * **A step cannot fail.** An action that the game does not offer has a defined outcome: it is
+//!   counted as an action and changes nothing.
+//! * **A step does not allocate** once its buffers have grown to the size that the play needs. The
+//!   only exception is an undo further back than the last 64 boards, because it replays the level.
 //!
-//! This crate does not know scores, files, network protocols, users or agents.
+//! This crate contains nothing about scores, files, network protocols, users or agents.
 //!
 //! # A complete game
 //!
 //! In this game a walker moves left and right along a corridor and must reach its right end. Every
-//! move costs one unit of energy, undo included.
+//! move and every undo costs one unit of energy.
 //!
 //! ```
 //! use rhae_engine::{
@@ -42,7 +43,7 @@
 //! };
 //! use serde::{Deserialize, Serialize};
 //!
-//! /// The game itself is a type without values; its functions are the rules.
+//! /// The type is never instantiated; its associated functions are the rules.
 //! struct Corridor;
 //!
 //! /// Everything that does not change while a level is played.
@@ -76,7 +77,7 @@
 //!
 //!     type Level = Level;
 //!     type Board = Walker;
-//!     /// The energy that is left, which undo does not give back.
+//!     /// The remaining energy, which undo does not restore.
 //!     type Spent = u16;
 //!
 //!     fn level(index: LevelIndex, _seed: u64) -> Level {
@@ -137,7 +138,7 @@
 //! }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // Play it as an episode, which gives access to the state.
+//! // Play the game as an episode, which gives access to the state.
 //! let mut episode = Episode::<Corridor>::new(0);
 //! let mut frames = FrameBuffer::default();
 //! episode.act(Action::Action4, &mut frames);
@@ -155,7 +156,7 @@
 //! assert!(step.counted && step.changed);
 //! assert_eq!(frames.frames().len(), 2);
 //!
-//! // Play it as an environment, which is what agents and servers see.
+//! // Play the game as an environment, the interface that agents and servers use.
 //! let mut environment: Box<dyn Environment> = Box::new(NativeEnvironment::<Corridor>::new(0));
 //! for level in [LevelIndex(0), LevelIndex(1)] {
 //!     for action in Corridor::FACTS.solution(level) {

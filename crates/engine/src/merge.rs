@@ -8,11 +8,13 @@ use crate::{Blocking, Interaction, Picture, Sprite, SpriteError, TRANSPARENT};
 
 impl Sprite {
     /// Merges this sprite, drawn on top, with another one. The result has the name of this sprite,
-    /// the higher of both layers, the finer blocking mode and the tags of both.
+    /// the higher of the two layers, the finer of the two blocking modes and the tags of both
+    /// sprites. A pixel-perfect mode is finer than a bounding box, which is finer than no blocking.
     ///
     /// # Errors
     ///
-    /// Returns [`SpriteError::TooLarge`] if the bounding box of both exceeds 2²⁴ cells.
+    /// Returns [`SpriteError::TooLarge`] if the common bounding box of both sprites exceeds 2²⁴
+    /// cells.
     pub fn merged(&self, other: &Self) -> Result<Self, SpriteError> {
         let (x, y) = (self.x.min(other.x), self.y.min(other.y));
         let end = |from: fn(&Self) -> i32, length: fn(&Self) -> usize| {
@@ -60,8 +62,8 @@ const fn merged_blocking(one: Blocking, two: Blocking) -> Blocking {
     }
 }
 
-/// Returns the interaction mode of a merged sprite. Not symmetric: if one sprite is only visible
-/// and the other only collidable, the first one decides.
+/// Returns the interaction mode of a merged sprite. The rule is not symmetric: if one sprite is
+/// only visible and the other only collidable, the result has the mode of the first one.
 const fn merged_interaction(one: Interaction, two: Interaction) -> Interaction {
     match (one, two) {
         (Interaction::Removed, _) => two,

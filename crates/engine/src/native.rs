@@ -41,8 +41,8 @@ impl<G: Game> NativeEnvironment<G> {
         Self::from_episode(Episode::new(seed))
     }
 
-    /// Creates a play that continues `episode`. Its first observation is reported as that of a full
-    /// reset.
+    /// Creates a play that continues `episode`. Its first observation looks like the result of a
+    /// full reset.
     pub fn from_episode(episode: Episode<G>) -> Self {
         let mut frames = FrameBuffer::with_capacity(4);
         frames.frame(|frame| episode.draw(frame));
@@ -64,7 +64,7 @@ impl<G: Game> NativeEnvironment<G> {
         }
     }
 
-    /// Returns the underlying episode, with the typed state of the game.
+    /// Returns the underlying episode, which gives access to the typed state of the game.
     pub const fn episode(&self) -> &Episode<G> {
         &self.episode
     }
@@ -130,7 +130,8 @@ impl<G: Game> Environment for NativeEnvironment<G> {
         )
     }
 
-    /// Returns a key of the whole state of the level, because the frame need not show all of it.
+    /// Returns a key of the whole state of the level, because the frame does not necessarily show
+    /// all of it.
     fn hidden_key(&self) -> Option<StateKey> {
         Some(key_of(self.episode.state()))
     }

@@ -19,8 +19,8 @@ impl<F: Fn(&mut Frame)> Overlay for F {
     }
 }
 
-/// Pairs of sprites, of which the first is shown while the pair is on and the second while it is
-/// off.
+/// Pairs of sprites. The first sprite of a pair is shown while the pair is on, the second while the
+/// pair is off.
 ///
 /// A pair is on unless its first sprite is removed. A new pair keeps the modes of its sprites, so
 /// both may be shown until the pair is switched for the first time.

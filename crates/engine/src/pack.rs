@@ -1,22 +1,24 @@
-//! Packing of small states into one number, which a search stores instead of a key and the state.
+//! Packing of small states into one number. A search stores this number instead of a key and the
+//! state.
 //!
 //! [`Packer`] shifts the existing fields up and adds each new field at the bottom. [`Unpacker`]
-//! returns the fields in reverse order. No field needs to know its offset.
+//! returns the fields in reverse order. The code for a field therefore does not need to know the
+//! offset of the field.
 //!
 //! **Invariant:** a packed number is below 2¹²⁶, which leaves a search two bits for its own use.
 
 /// The maximum number of bits of a packed state.
 pub const PACKED_BITS: u32 = 126;
 
-/// The bits of one position in a set.
+/// The number of bits that encode one position of a set.
 const POSITION_BITS: u32 = 7;
 /// The encoding of "no position" in a set of at most one position.
 const NO_POSITION: u64 = 127;
 
 /// Packs fields into a number.
 ///
-/// A set is a `u128` with one bit for each position on a board. A field that does not fit is not
-/// reported at once; [`finish`](Packer::finish) then returns `None`.
+/// A set is a `u128` with one bit for each position on a board. If a field does not fit, the packer
+/// does not report it immediately; instead, [`finish`](Packer::finish) returns `None`.
 ///
 /// # Examples
 ///
@@ -49,11 +51,11 @@ impl Packer {
         }
     }
 
-    /// Adds a field of at most 64 bits.
+    /// Adds a field that is `bits` bits wide, at most 64.
     #[inline]
     pub const fn put(&mut self, field: u64, bits: u32) {
         self.invalid |= bits < 64 && field >> bits != 0;
-        // Bits that are shifted out are lost, but then `used` exceeds the limit.
+        // Bits that are shifted out are lost, but then `used` exceeds the limit and `finish` fails.
         self.packed = self.packed << bits | field as u128;
         self.used += bits;
     }
@@ -74,7 +76,7 @@ impl Packer {
     /// Adds a set of exactly `count` positions, 7 bits for each, the lowest first.
     #[inline]
     pub const fn put_positions(&mut self, set: u128, count: u32) {
-        // The number of iterations depends on `count` only, which makes the loop predictable.
+        // The number of iterations depends only on `count`, so the loop branch is easy to predict.
         let (mut positions, mut all, mut remaining) = (Positions::of(set), 0, count);
         while remaining > 0 {
             let position = positions.next();
@@ -112,7 +114,7 @@ impl Packer {
     }
 
     /// Adds nothing, but makes [`finish`](Packer::finish) return `None` unless `holds` is true. A
-    /// game uses it for a property of the state that its encoding relies on.
+    /// game calls it to check a property of the state on which its encoding relies.
     #[inline]
     pub const fn require(&mut self, holds: bool) {
         self.invalid |= !holds;
@@ -141,7 +143,7 @@ const EIGHT: u64 = 0x0000_0000_FFFF_FFFF;
 struct Positions {
     /// The remaining positions of the current half.
     half: u64,
-    /// The positions of the half that follows; 0 once it is the current one.
+    /// The positions of the upper half; 0 once the upper half is the current one.
     next: u64,
     /// The position of the lowest bit of `half`.
     base: u64,
@@ -197,7 +199,7 @@ impl Unpacker {
         self.take(bits) as u8
     }
 
-    /// Takes the eight fields of [`Packer::put_bytes`].
+    /// Takes the eight fields that [`Packer::put_bytes`] added.
     #[inline]
     pub const fn take_bytes(&mut self, bits: u32) -> [u8; 8] {
         let (all, gap) = (self.take(8 * bits), 8 - bits);
@@ -210,7 +212,7 @@ impl Unpacker {
         (pairs & eighth | (pairs & !eighth) << gap).to_le_bytes()
     }
 
-    /// Takes a set of [`Packer::put_positions`].
+    /// Takes a set that [`Packer::put_positions`] added with the same `count`.
     #[inline]
     pub const fn take_positions(&mut self, count: u32) -> u128 {
         let (mut set, mut remaining) = (0, count);
@@ -221,7 +223,7 @@ impl Unpacker {
         set
     }
 
-    /// Takes a set of [`Packer::put_position`].
+    /// Takes a set that [`Packer::put_position`] added.
     #[inline]
     pub const fn take_position(&mut self) -> u128 {
         let position = self.take(POSITION_BITS);
@@ -232,7 +234,7 @@ impl Unpacker {
         }
     }
 
-    /// Takes a set of [`Packer::put_set`].
+    /// Takes a set that [`Packer::put_set`] added with the same range of positions.
     #[inline]
     pub const fn take_set(&mut self, first: u32, positions: u32) -> u128 {
         let field = self.0 & (u128::MAX >> (128 - positions));
@@ -263,7 +265,7 @@ mod tests {
                 Some(packed) => prop_assert_eq!(Unpacker::new(packed).take_positions(count), set),
                 None => prop_assert!(count > 18),
             }
-            // Position 127 encodes an empty set, so it is cleared here.
+            // The code 127 means an empty set, so position 127 is cleared here.
             let one = set & set.wrapping_neg() & u128::MAX >> 1;
             let some = set << 20 >> 30 << 10;
             let mut packer = Packer::new();

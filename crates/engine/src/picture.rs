@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** a picture is immutable, so that sprites can share it, and its mask agrees with
 //! its cells. A picture has no position. It may be larger than the frame or have no cells at all,
-//! because games create both.
+//! because games create such pictures.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,7 +14,7 @@ pub const TRANSPARENT: i8 = -1;
 /// A cell that is not drawn but collides. Every value below −1 behaves the same way.
 pub const SOLID: i8 = -2;
 
-/// The maximum number of cells of a picture: enough for a frame-sized picture at scale 64.
+/// The maximum number of cells of a picture, which is enough for a frame-sized picture at scale 64.
 pub(crate) const MAX_CELLS: usize = 1 << 24;
 
 /// The error for an invalid picture, or an invalid property of a sprite, camera or overlay.
@@ -247,7 +247,7 @@ fn visible(start: i64, length: usize, limit: usize) -> Range<usize> {
     clip(start)..clip(start + length as i64)
 }
 
-/// Returns the distance from `start` to `place`, which must not be before it.
+/// Returns the distance from `start` to `place`. `place` must not be before `start`.
 fn distance(start: i64, place: usize) -> usize {
     usize::try_from(place as i64 - start).unwrap_or(0)
 }

@@ -3,8 +3,9 @@
 /// A deterministic random generator: PCG-XSH-RR with 64 bits of state and 32 bits of output
 /// (O'Neill, 2014).
 ///
-/// Generated levels and random plays depend on every bit of its output. The algorithm is therefore
-/// part of the file formats, and files that depend on it contain [`Rng::NAME`].
+/// Generated levels and random plays depend on every bit of its output, so another algorithm would
+/// change them. Files whose content depends on the generator therefore state its name,
+/// [`Rng::NAME`].
 ///
 /// # Examples
 ///
@@ -29,8 +30,8 @@ impl Rng {
 
     const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
 
-    /// Creates the generator for a seed and a stream. Different streams of one seed are
-    /// independent.
+    /// Creates the generator for a seed and a stream. Each stream of a seed is a different
+    /// sequence.
     pub const fn new(seed: u64, stream: u64) -> Self {
         let increment = stream << 1 | 1;
         let state = increment
@@ -64,8 +65,8 @@ impl Rng {
     #[inline]
     pub const fn below(&mut self, bound: u32) -> u32 {
         assert!(bound > 0, "the bound must not be 0");
-        // Multiply and keep the high half. Reject the few low products that would bias the result
-        // towards small numbers.
+        // Multiply and keep the high half. Reject the few products whose low half is below the
+        // threshold, because they would make some results more likely than others.
         let threshold = bound.wrapping_neg() % bound;
         loop {
             let product = self.next_u32() as u64 * bound as u64;

@@ -2,13 +2,13 @@
 
 use crate::Frame;
 
-/// The maximum number of frames that one action can produce.
+/// The maximum number of frames of a native game's action that a [`FrameBuffer`] stores.
 pub const MAX_FRAMES: usize = 1000;
 
 /// Receives the frames of an action while the game executes it.
 ///
 /// A game passes each frame as a closure that draws it. A sink that discards frames, such as
-/// [`NoFrames`], never calls the closure, so a search pays nothing for animations.
+/// [`NoFrames`], never calls the closure, so a search spends no time on drawing animations.
 ///
 /// **Invariant:** the rules of a game do not depend on the sink. The state and the outcome of a
 /// step are the same whether or not its frames are drawn.
@@ -32,11 +32,12 @@ pub const MAX_FRAMES: usize = 1000;
 /// flash(&mut NoFrames); // draws nothing
 /// ```
 pub trait FrameSink {
-    /// Whether the sink keeps frames. If it does not, a game may skip work that only drawing needs.
+    /// Whether the sink keeps frames. If it does not, a game may skip work that is needed only for
+    /// drawing.
     const DRAWS: bool;
 
-    /// Receives one frame. The closure must set every cell, because the frame that it is given
-    /// holds an older image.
+    /// Receives one frame. The closure must set every cell, because the frame that it receives may
+    /// hold an older image.
     fn frame(&mut self, draw: impl FnOnce(&mut Frame));
 }
 
@@ -86,8 +87,8 @@ impl FrameBuffer {
     }
 }
 
-/// Takes over the frames of a hosted game. [`MAX_FRAMES`] does not apply: the official engine
-/// produces up to 1,001 frames.
+/// Takes ownership of the frames of a hosted game. [`MAX_FRAMES`] does not apply: the official
+/// engine produces up to 1,001 frames.
 impl From<Vec<Frame>> for FrameBuffer {
     fn from(frames: Vec<Frame>) -> Self {
         Self {

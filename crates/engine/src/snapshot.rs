@@ -9,12 +9,12 @@
 //! before it, little-endian.
 //!
 //! **Invariant:** a restored play responds exactly as the saved play would. A snapshot is rejected
-//! with a reason if its format, software version, environment or seed differs, if a bit is flipped,
-//! or if its state is drawn differently now. The play that it should have replaced is then
-//! unchanged.
+//! with a reason if its format, software version, environment or seed differs, if its checksum does
+//! not match, if its content is inconsistent, or if this software draws its state differently. The
+//! play that it was meant to replace then stays unchanged.
 //!
-//! A snapshot only saves the time of replaying an action log. Only the log can be read by other
-//! software versions.
+//! A snapshot only saves the time of replaying an action log. It does not replace the log, because
+//! other software versions can read the log but not the snapshot.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,8 @@ struct Header<'a> {
     seed: u64,
 }
 
-/// Everything that later observations depend on. The encoding depends on the order of the fields.
+/// Everything that later observations depend on, and the last command. The encoding depends on the
+/// order of the fields, so the order must not change within a format version.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SnapshotBody<Board, Spent> {
     pub(crate) level: u8,
@@ -169,7 +170,7 @@ fn open<T: DeserializeOwned>(
     if xxh3_64(content) != u64::from_le_bytes(*checksum) {
         return Err(rejected("its checksum does not match".to_owned()));
     }
-    // Another format may have another header, but its first byte is always the format.
+    // Another format may have another header, but the first byte is the format in every version.
     match content.first() {
         Some(&FORMAT) => {}
         Some(format) => {

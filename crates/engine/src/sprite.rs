@@ -1,6 +1,6 @@
 //! A picture with a position, a scale, an orientation, and modes for visibility and collisions.
 //!
-//! A sprite does not know the level that contains it, nor whether another sprite has its name.
+//! A sprite does not know which level contains it, nor whether another sprite has the same name.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::{Blocking, Interaction, Picture, Rotation, SpriteError};
 ///
 /// Sprites follow the rules of the official engine. They are optional: a native game may draw its
 /// [`Frame`](crate::Frame) directly. A [`Camera`](crate::Camera) draws sprites, and
-/// [`collides_with`](Sprite::collides_with) compares two of them.
+/// [`collides_with`](Sprite::collides_with) tests whether two of them collide.
 ///
 /// # Invariants
 ///
 /// * The [`rendered`](Sprite::rendered) picture always reflects the current rotation, mirroring and
 ///   scale. It is computed when one of them changes, so drawing and collision tests neither
-///   transform nor allocate.
+///   transform the picture nor allocate memory.
 /// * A setter that returns an error leaves the sprite unchanged, except
 ///   [`adjust_scale`](Sprite::adjust_scale).
 ///
@@ -59,7 +59,8 @@ pub struct Sprite {
     scale: i32,
     picture: Arc<Picture>,
     /// The scaled picture before it is oriented. The official engine orients first, but the result
-    /// does not depend on the order. Scaling first keeps the step that can fail separate.
+    /// does not depend on the order. Scaling first separates scaling, which can fail, from
+    /// orienting, which cannot.
     scaled: Arc<Picture>,
     rendered: Arc<Picture>,
 }
@@ -209,8 +210,9 @@ impl Sprite {
     ///
     /// # Errors
     ///
-    /// Returns an error if the scale is 0, if a negative scale does not divide the picture, or if
-    /// the result would be too large.
+    /// Returns an error if the scale is 0, if the squares of a negative scale do not divide the
+    /// picture evenly or one of them cannot be reduced (see [`Picture::reduced`]), or if the result
+    /// would be too large.
     pub fn set_scale(&mut self, scale: i32) -> Result<(), SpriteError> {
         self.scaled = scaled(&self.picture, scale)?;
         self.scale = scale;
@@ -222,11 +224,13 @@ impl Sprite {
     ///
     /// # Errors
     ///
-    /// If a scale on the way does not divide the picture, the sprite keeps the last valid scale and
-    /// the call fails. A target of exactly 0 cannot be reached: from a positive scale, the steps
-    /// continue below 0 until one fails. Where the steps would never end, the call fails at once
-    /// and leaves the sprite unchanged: from a negative scale, where the official engine loops
-    /// forever, and for a picture of 0 × 0 cells, which every scale divides.
+    /// If an intermediate scale does not divide the picture evenly, the call fails and the sprite
+    /// takes the last scale before it. A target of exactly 0 cannot be reached: from a positive
+    /// scale, the steps continue below 0 until one fails. If the steps would never end, the call
+    /// fails immediately and leaves the sprite unchanged. This happens for a target of 0 from a
+    /// negative scale, where the official engine loops forever, and for a picture of 0 × 0 cells,
+    /// which every scale divides. The call also fails, and leaves the sprite unchanged, if
+    /// [`set_scale`](Self::set_scale) fails for the scale that was reached.
     pub fn adjust_scale(&mut self, delta: i32) -> Result<(), SpriteError> {
         let target = self.scale.saturating_add(delta);
         let endless = self.picture.width() == 0 && self.picture.height() == 0;

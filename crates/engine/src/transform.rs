@@ -17,8 +17,8 @@ impl Picture {
         if width == 0 || height == 0 {
             return Self::of(width, height, Vec::new());
         }
-        // Every orientation reads the source cells linearly: it starts at a corner, advances by one
-        // stride along each new row and by another stride from row to row.
+        // Every orientation reads the source cells with constant strides: it starts at a corner,
+        // advances by one stride along each new row and by another stride from row to row.
         let (source_width, last) = (self.width(), self.cells().len() - 1);
         let (mut corner, mut along, mut down) = match rotation {
             Rotation::R0 => (0, Stride::forward(1), Stride::forward(source_width)),
@@ -79,8 +79,9 @@ impl Picture {
 
     /// Returns the picture with every square of `factor` × `factor` cells replaced by one cell.
     ///
-    /// A square becomes transparent if more than half of its cells are transparent. Otherwise it
-    /// takes its most frequent colour, and of equally frequent colours the highest.
+    /// A square becomes transparent if it has more cells without a colour (below 0) than cells that
+    /// are not transparent (other than −1). Otherwise it takes its most frequent colour; if several
+    /// colours are equally frequent, it takes the highest of them.
     ///
     /// # Errors
     ///
@@ -102,7 +103,7 @@ impl Picture {
         Ok(Self::of(width, height, cells))
     }
 
-    /// Checks that the picture can be divided into squares of this side.
+    /// Checks that the picture can be divided into squares of `factor` × `factor` cells.
     pub(crate) fn check_divisible(&self, factor: usize) -> Result<(), SpriteError> {
         let (width, height) = (self.width(), self.height());
         if factor == 0 {
@@ -237,7 +238,8 @@ mod tests {
         }
     }
 
-    /// Expected values from the official engine 0.9.3; where it raises an error, so do we.
+    /// Expected values from the official engine 0.9.3. Where it raises an error, this engine
+    /// returns one.
     #[test]
     fn block_is_reduced_to_its_majority() {
         let table = [

@@ -1,6 +1,7 @@
 //! The stack of boards that undo restores.
 
-/// The number of boards that the ring retains. Older ones are recovered by replaying the level.
+/// The number of boards that the ring retains. The episode recovers older ones by replaying the
+/// level.
 pub(crate) const CAPACITY: usize = 64;
 
 /// A stack of boards in a ring of fixed size. A push beyond [`CAPACITY`] evicts the oldest board

@@ -12,9 +12,9 @@ pub struct Estimate {
     pub min_cost: Option<CostEstimate>,
 }
 
-/// Estimates the cost of the requests that are still open according to a journal, from their actual
-/// prompts. The cost is a lower bound: a reasoning model uses many more tokens than its answer
-/// contains.
+/// Estimates, from the actual prompts, the cost of the requests that are still open according to
+/// the journal. The estimate is a lower bound: a reasoning model generates many more tokens than
+/// its answer contains.
 pub fn estimate(
     plan: &Plan,
     solver: &dyn Solver,

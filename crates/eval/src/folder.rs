@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::EvalError;
 
-/// The folder of an evaluation: `config.json`, `journal.jsonl` and, when the run ends, results,
-/// submission and report.
+/// The folder of an evaluation. It contains `config.json`, `journal.jsonl` and, when the run has
+/// ended, the results, the submission and the report.
 #[derive(Clone, Debug)]
 pub struct EvalFolder {
     path: PathBuf,
@@ -21,7 +21,9 @@ impl EvalFolder {
     ///
     /// # Errors
     ///
-    /// Returns [`EvalError::FolderInUse`] if the folder exists and is not empty.
+    /// Returns [`EvalError::FolderInUse`] if the folder exists and is not empty,
+    /// [`EvalError::File`] if it cannot be read or written, and [`EvalError::Config`] if the
+    /// configuration cannot be serialised.
     pub fn create(path: &Path, config: &EvalConfig) -> Result<Self, EvalError> {
         let in_use = match fs::read_dir(path) {
             Ok(mut entries) => entries.next().is_some(),
@@ -53,7 +55,8 @@ impl EvalFolder {
     ///
     /// # Errors
     ///
-    /// Returns [`EvalError::OtherSoftware`] if another version started the run.
+    /// Returns [`EvalError::OtherSoftware`] if another version started the run, and
+    /// [`EvalError::NotAnEvaluation`] if `config.json` is missing, malformed or of another version.
     pub fn resume(path: &Path) -> Result<(Self, EvalConfig), EvalError> {
         let config = load_config(path)?;
         if config.software != SOFTWARE {
@@ -101,7 +104,8 @@ impl EvalFolder {
     ///
     /// # Errors
     ///
-    /// Returns [`EvalError::File`] if the file cannot be written.
+    /// Returns [`EvalError::File`] if the file cannot be written, and [`EvalError::Config`] if
+    /// `content` cannot be serialised.
     pub fn write_json(&self, name: &str, content: &impl Serialize) -> Result<(), EvalError> {
         let mut text = serde_json::to_vec_pretty(content)
             .map_err(|error| EvalError::Config(error.to_string()))?;

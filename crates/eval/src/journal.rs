@@ -1,7 +1,7 @@
 //! The journal of an evaluation: one JSON object per line, appended and synced.
 //!
-//! **Invariant:** when [`Journal::append`] returns, the line is synced to disk. Threads that wait
-//! at the same time share one sync.
+//! **Invariant:** when [`Journal::append`] returns, the line is synced to disk. Threads that append
+//! lines at the same time share one sync.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};

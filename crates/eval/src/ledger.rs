@@ -49,7 +49,8 @@ pub struct RequestRecord {
 #[derive(Clone, Debug, PartialEq)]
 pub enum RequestOutcome {
     Answer(EvalAnswer),
-    /// A failure: its kind, its message, and whether it is permanent and so closes the attempts.
+    /// A failure: its kind, its message, and whether it is permanent. A permanent failure closes
+    /// the attempts.
     Failure(String, String, bool),
 }
 
@@ -172,7 +173,8 @@ impl Ledger {
         for &test in &target.tests {
             for &attempt in &target.attempts {
                 let key = (target.set.clone(), target.task.clone(), test, attempt);
-                // The first answer counts. An answer replaces a failure.
+                // If an attempt has several answers, the first one counts. An answer takes
+                // precedence over a failure.
                 if !self
                     .closed_attempts
                     .get(&key)
@@ -207,7 +209,8 @@ impl Ledger {
         slot.is_some_and(|slot| !retry_failed || self.is_answer(slot.request))
     }
 
-    /// Returns the requests without an outcome, which were in flight when their process ended.
+    /// Returns the requests without an outcome. They are in flight, or were in flight when their
+    /// process ended.
     pub fn in_flight(&self) -> impl Iterator<Item = (u64, &RequestRecord)> {
         self.requests
             .iter()
@@ -230,7 +233,8 @@ impl Ledger {
             .map_or(1, |(last, _)| last + 1)
     }
 
-    /// Returns the total working time in seconds. The current process counts up to its last line.
+    /// Returns the total working time in seconds. For a process that has not journalled its end,
+    /// the time up to its last line counts.
     pub fn seconds(&self) -> f64 {
         let current = self
             .current_process

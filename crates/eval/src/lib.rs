@@ -1,4 +1,5 @@
-//! Runs a solver on static ARC-AGI tasks: in parallel, under limits, journalled and resumable.
+//! Runs a solver on static ARC-AGI tasks. Requests run in parallel and under limits. They are
+//! journalled, so that an interrupted run can be resumed.
 //!
 //! # Overview
 //!
@@ -16,11 +17,12 @@
 //!   only the requests in flight, and the journal names them.
 //! * **A run resumes where it stopped.** An attempt with an answer in the journal is not requested
 //!   again.
-//! * **Limits apply to measured usage.** Money and tokens are those that the run has spent,
-//!   including failed requests, over all of its processes.
-//! * **Scoring is separate from running.** Results depend only on the journal, the data and the
-//!   parser, so they can be recomputed, also with another parser.
-//! * **Solvers do not see solutions.**
+//! * **Limits apply to measured usage.** The limits on money and tokens apply to what all processes
+//!   of the run have spent, including failed requests.
+//! * **Scoring is separate from running.** Results depend only on the configuration, the journal,
+//!   the data and the parser. They can be recomputed at any time, also with another parser.
+//! * **Solvers do not see solutions.** The solutions are removed from the tasks that a solver
+//!   receives.
 //!
 //! This crate knows nothing about terminals, command-line flags or the origin of the data.
 //!
@@ -116,7 +118,7 @@ pub enum EvalError {
     /// The output folder is not empty.
     #[error("the output folder `{}` exists and is not empty; choose another, or resume it with `--resume {}`", .0.display(), .0.display())]
     FolderInUse(PathBuf),
-    /// The folder does not hold a readable evaluation.
+    /// The folder does not contain an evaluation, or a file of the evaluation cannot be parsed.
     #[error("`{}` is not the folder of an evaluation: {reason}", folder.display())]
     NotAnEvaluation { folder: PathBuf, reason: String },
     /// Another process holds the lock of the journal.

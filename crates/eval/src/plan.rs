@@ -1,6 +1,6 @@
 //! The plan of a run: the selected tests, divided into requests.
 //!
-//! **Invariant:** the tasks that solvers see have no solutions.
+//! **Invariant:** the tasks that solvers receive do not contain solutions.
 
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ impl PlannedSet {
         self.selection.values().map(Vec::len).sum()
     }
 
-    /// Returns whether the solutions of all selected tests are known.
+    /// Returns whether the task set contains the solutions of all selected tests.
     pub fn is_solved(&self) -> bool {
         self.selection.iter().all(|(id, tests)| {
             let known = |&test: &usize| {
@@ -84,8 +84,8 @@ impl PlannedSet {
     }
 }
 
-/// Keeps one shard of the tasks of all sets: every `parts`-th task, starting with number `part`,
-/// counted from 1.
+/// Keeps one shard of the tasks of all sets: every `parts`-th task, starting with task number
+/// `part`, where the tasks of all sets are counted together from 1.
 ///
 /// # Errors
 ///
@@ -191,7 +191,7 @@ impl Plan {
         &self.blind[job.set][&job.id]
     }
 
-    /// Iterates over the prompts that a solver would send for first attempts, task by task.
+    /// Iterates, task by task, over the prompts that a solver would send for the first attempts.
     pub fn prompts<'a>(
         &'a self,
         solver: &'a dyn Solver,

@@ -63,7 +63,8 @@ pub fn report(
     })?)
 }
 
-/// Returns the cost of a task: dollars if the run is billed, otherwise the seconds of its requests.
+/// Returns the cost of a task in US dollars or, if the run has no known cost, the duration of its
+/// requests in seconds.
 fn cost(attempt_results: &[&AttemptResult], costs_money: bool) -> f64 {
     if costs_money {
         return attempt_results

@@ -1,7 +1,7 @@
 //! The results of a run, computed from its journal: grids, scores and costs.
 //!
-//! **Invariant:** results depend only on the data, the journal and the parser. They contain every
-//! planned attempt, answered or not.
+//! **Invariant:** results depend only on the configuration, the data, the journal and the parser.
+//! They contain every planned attempt, whether it was answered or not.
 
 mod tally;
 
@@ -40,7 +40,7 @@ pub struct EvalResults {
     pub ended: Option<String>,
     /// The total working time of all processes.
     pub seconds: f64,
-    /// The duration of tasks: the sum of the durations of their requests.
+    /// The durations of tasks. The duration of a task is the sum of the durations of its requests.
     pub task_seconds: TaskSeconds,
     /// The number of processes that worked on the run.
     pub processes: usize,
@@ -99,11 +99,12 @@ pub struct AttemptResult {
     /// The text of the answer, if it is a text.
     pub text: Option<String>,
     pub reasoning: Option<String>,
-    /// Whether the grid equals the solution; `None` if the solution is unknown.
+    /// Whether the grid matches the solution; `None` if the solution is unknown.
     pub right: Option<bool>,
     /// The duration of the request in milliseconds.
     pub ms: u64,
-    /// The usage of the request. If a request closed several attempts, only the first has it.
+    /// The usage of the request. If a request closed several attempts, only the first of them
+    /// carries the usage, so that it is not counted twice.
     pub spent: EvalUsage,
 }
 

@@ -1,4 +1,5 @@
-//! The run: worker threads that send requests and journal their results, and a supervising thread.
+//! The run: worker threads send requests and journal the results, and a supervising thread reports
+//! progress and stops the run.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -59,9 +60,10 @@ pub struct Progress {
 
 /// Runs the open requests of a plan and returns the final state of the journal.
 ///
-/// The run ends when all attempts are answered, a limit is reached, or `interrupt` becomes true. It
-/// then sends no further requests. It waits for billed requests in flight and cancels all others.
-/// `show` is called about every 100 milliseconds.
+/// The run ends when every attempt is answered or has failed permanently. It stops early when a
+/// limit is reached, a failure affects all requests, an attempt has no grid and `stop_at_failure`
+/// is set, or `interrupt` becomes true. It then sends no further requests, waits for billed
+/// requests in flight, and cancels all others. `show` is called about every 100 milliseconds.
 ///
 /// # Errors
 ///
@@ -115,7 +117,8 @@ pub fn run(
             if workers.iter().all(|worker| worker.is_finished()) {
                 break;
             }
-            // A local search is cancelled. A billed request is awaited until its deadline.
+            // When the run stops, requests that are not billed are cancelled. Billed requests may
+            // finish until their deadlines.
             if status.stop.is_some() && !spec.solver.is_billed() {
                 shared.cancelled.store(true, Ordering::Relaxed);
             }
@@ -147,11 +150,12 @@ struct Shared<'a> {
     spec: &'a EvalSpec<'a>,
     journal: &'a Journal,
     scheduler: &'a Scheduler,
-    /// True when requests in flight must stop.
+    /// Whether requests in flight must stop.
     cancelled: AtomicBool,
     tally: Mutex<Tally>,
     ledger: Mutex<Ledger>,
-    /// The usage of failed transmissions of requests in flight, which the scheduler has counted.
+    /// The usage of failed transmissions of requests in flight, which the scheduler has already
+    /// counted.
     counted: Mutex<BTreeMap<u64, EvalUsage>>,
     /// The first error of a write to the journal.
     fault: Mutex<Option<EvalError>>,
@@ -192,7 +196,7 @@ impl Shared<'_> {
                 tests: &target.tests,
                 attempts: &target.attempts,
             };
-            // A panic of the solver fails its own attempt, not the run.
+            // If the solver panics, only this request fails, not the run.
             catch_unwind(AssertUnwindSafe(|| {
                 self.spec.solver.answer(&question, &context)
             }))
@@ -220,7 +224,8 @@ impl Shared<'_> {
                 ends_run: ends,
             }) => {
                 ends_run = ends.then(|| message.clone());
-                // A failure that affects every request does not count against this attempt.
+                // A failure that affects every request is not the fault of this attempt, so the
+                // attempt stays open.
                 let lasting = kind.is_permanent() && !ends;
                 EvalLine::Failed {
                     request,
@@ -261,7 +266,7 @@ impl Shared<'_> {
         self.scheduler.end(&rest, &spent);
     }
 
-    /// Journals a line. If that fails, it stops the run and returns false.
+    /// Journals a line. If the line cannot be written, stops the run and returns false.
     fn write(&self, line: &EvalLine) -> bool {
         match self.journal.append(line) {
             Ok(()) => {
@@ -316,7 +321,8 @@ impl Shared<'_> {
 
 impl TransmissionLog for Shared<'_> {
     fn sending(&self, request: u64, id: &str) -> Result<(), String> {
-        // The scheduler admitted the first transmission. Retries must respect the limits as well.
+        // The scheduler checked the limits for the first transmission. Retries must respect them as
+        // well.
         if let Some(reason) = self.scheduler.limit_reached_now() {
             return Err(reason);
         }

@@ -1,4 +1,4 @@
-//! The queue of requests, which admits each one under all limits.
+//! The queue of requests. It admits a request only when all limits allow it.
 //!
 //! **Invariant:** spend limits use measured costs. While such a limit is set and requests are in
 //! flight, the scheduler admits another request only if the limit would hold even if the new
@@ -190,7 +190,8 @@ impl Scheduler {
         self.changed.notify_all();
     }
 
-    /// Stops the run: no further request is admitted. The first reason counts.
+    /// Stops the run: no further request is admitted. If the run is stopped several times, the
+    /// first reason is reported.
     pub(crate) fn stop(&self, reason: impl Into<String>) {
         let mut state = self.lock();
         state.stop.get_or_insert_with(|| reason.into());
@@ -315,7 +316,8 @@ mod tests {
         assert!(scheduler.might_exceed(&scheduler.lock()));
         scheduler.end(&cost(0.2), &cost(0.2));
         scheduler.end(&cost(0.2), &cost(0.2));
-        // 0.85: one more alone, which takes the spend past the limit, and then none.
+        // 0.85 are spent: one more request may be sent alone. It exceeds the limit, so none is
+        // admitted after it.
         assert!(scheduler.admit().is_some());
         scheduler.end(&cost(0.2), &cost(0.2));
         assert!(scheduler.admit().is_none());

@@ -16,7 +16,7 @@ pub use random::RandomSolver;
 pub use replay::ReplaySolver;
 pub use search::SearchSolver;
 
-/// The amount of work of one request.
+/// The part of a task that one request covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// One attempt at one test.
@@ -118,8 +118,8 @@ impl SolverFailureKind {
             .unwrap_or("failed")
     }
 
-    /// Returns whether the failure is permanent and so closes the attempt. An attempt that was cut
-    /// off by the end of the run stays open.
+    /// Returns whether the failure is permanent, so that it closes the attempt. An attempt that was
+    /// cut off because the run ended stays open.
     pub(crate) const fn is_permanent(self) -> bool {
         !matches!(self, Self::RunTimeout | Self::Stopped)
     }
@@ -146,7 +146,7 @@ impl SolverFailureKind {
 ///         let mut grids = Vec::new();
 ///         for &test in question.tests {
 ///             let rows = question.task.test[test].input.rows().map(<[u8]>::to_vec).collect();
-///             // An answer has one grid for each test and attempt. A second one would be equal.
+///             // A second attempt would be identical, so only the first has a grid.
 ///             grids.push(EvalGrid { test, attempt: 1, grid: Some(rows), note: None });
 ///         }
 ///         Outcome::free(EvalAnswer { grids, ..EvalAnswer::default() })
@@ -174,7 +174,8 @@ pub trait Solver: Sync {
         None
     }
 
-    /// Estimates the cost of a request before it is sent. Returns `None` if the solver sends none.
+    /// Estimates the cost of a request before it is sent. Returns `None` if the solver sends no
+    /// requests to a model.
     fn estimate_cost(&self, _question: &Question<'_>) -> Option<CostEstimate> {
         None
     }
@@ -250,7 +251,8 @@ impl RequestContext<'_> {
     ///
     /// # Errors
     ///
-    /// Returns a message if the journal cannot be written. Nothing more may be sent then.
+    /// Returns a message if the journal cannot be written. The solver must then send no further
+    /// transmissions.
     pub fn failed(&self, id: &str, message: &str, spent: &EvalUsage) -> Result<(), String> {
         self.log.failed(self.request, id, message, spent)
     }

@@ -2,7 +2,7 @@
 
 use crate::index::{Index, hash_of};
 
-/// The results of all actions of some states, in the order of states and actions.
+/// The results of applying all actions to some states, ordered by state, then by action.
 pub(crate) struct Batch<S> {
     /// The total number of edges.
     pub(crate) edges: usize,
@@ -10,12 +10,13 @@ pub(crate) struct Batch<S> {
     pub(crate) counts: Vec<u32>,
     /// The edges that lead to a different state. Self-loops are common and need no lookup.
     pub(crate) transitions: Vec<Transition>,
-    /// The states that the transitions reach. Empty if states are packed.
+    /// The states that the transitions reach, one per transition. Empty if states are packed,
+    /// because a packed key contains the state.
     pub(crate) states: Vec<S>,
     /// In a search with all clicks: the number of cells that each edge represents, 0 if its action
     /// is not a click. Empty in other searches.
     pub(crate) weights: Vec<u16>,
-    /// Whether a reached state did not pack.
+    /// Whether at least one reached state could not be packed into a key.
     pub(crate) unpackable: bool,
     /// Whether any state of the batch offers clicks.
     pub(crate) has_clicks: bool,
@@ -32,7 +33,7 @@ pub(crate) struct Transition {
 }
 
 impl<S> Batch<S> {
-    /// Creates an empty batch with room for `states` states that have few actions.
+    /// Creates an empty batch with room for `states` states and two transitions per state.
     pub(crate) fn new(states: usize) -> Self {
         Self {
             edges: 0,
@@ -53,8 +54,9 @@ impl<S> Batch<S> {
         self.weights.clear();
     }
 
-    /// Adds the result of an action that was applied to the state with key `from`. Passes the hash
-    /// of the target to `on_hash` as early as possible.
+    /// Adds the result of an action that was applied to the state with key `from`. If the target is
+    /// another state, passes its hash to `on_hash`, so that the caller can prefetch its index
+    /// group.
     #[inline]
     pub(crate) fn add<const PACKED: bool>(
         &mut self,

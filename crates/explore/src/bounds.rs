@@ -1,4 +1,5 @@
-//! Exact one-sided bounds on a probability from counts (Clopper and Pearson, 1934).
+//! Exact one-sided confidence bounds on a success probability, computed from the number of
+//! successes and trials (Clopper and Pearson, 1934).
 
 /// Returns the one-sided 95 % upper confidence bound on a success probability, given `wins`
 /// successes in `attempts` trials.
@@ -16,7 +17,7 @@ pub fn upper_bound_95(wins: u64, attempts: u64) -> f64 {
     if wins >= attempts {
         return 1.0;
     }
-    // The largest p for which so few wins have a probability of at least 5 %.
+    // The largest p for which at most `wins` successes still have a probability of at least 5 %.
     bisect(|p| at_most(wins, attempts, p) > 0.05)
 }
 
@@ -26,11 +27,11 @@ pub fn lower_bound_95(wins: u64, attempts: u64) -> f64 {
     if wins == 0 {
         return 0.0;
     }
-    // The smallest p for which so many wins have a probability of at least 5 %.
+    // The smallest p for which at least `wins` successes have a probability of at least 5 %.
     bisect(|p| 1.0 - at_most(wins - 1, attempts, p) < 0.05)
 }
 
-/// Returns the point in 0..1 up to which `holds` is true.
+/// Returns the point between 0 and 1 below which `holds` is true and above which it is false.
 fn bisect(holds: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..100 {
@@ -44,8 +45,8 @@ fn bisect(holds: impl Fn(f64) -> bool) -> f64 {
     (low + high) / 2.0
 }
 
-/// Returns the probability of at most `wins` successes in `attempts` trials of probability `p`,
-/// summed in logarithms.
+/// Returns the probability of at most `wins` successes in `attempts` trials with success
+/// probability `p`. The terms are computed as logarithms to avoid underflow.
 fn at_most(wins: u64, attempts: u64, p: f64) -> f64 {
     if p <= 0.0 {
         return 1.0;

@@ -1,11 +1,12 @@
 //! The breadth-first search that builds a state graph.
 //!
 //! A state that packs is stored as its key only and is unpacked when it is expanded. Other states
-//! wait in a queue. Transitions are collected in batches, so that the index lookups of a large
-//! table overlap their cache misses.
+//! are kept in a queue until they are expanded. Transitions are collected in batches and looked up
+//! together, so that the cache misses of lookups in a large index overlap.
 //!
-//! **Invariant:** the graph depends only on the level and the limits, not on the number of threads.
-//! Searches that stop by time or memory are the exception.
+//! **Invariant:** the graph depends only on the level and the options, not on the number of
+//! threads. The exception is a search that stops because of time or memory: where it stops may
+//! differ between runs.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -22,13 +23,14 @@ use crate::{Explorable, Graph, StopReason, parallel};
 /// Upper limits of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The maximum number of states, below 2³¹.
+    /// The maximum number of states. Values of 2³¹ and above act as 2³¹ − 1.
     pub nodes: usize,
     /// The maximum number of edges, below 2³².
     pub edges: usize,
     /// The maximum number of actions from the start.
     pub depth: usize,
-    /// The memory limit in bytes, for the search and for the analysis of the finished graph.
+    /// The memory limit in bytes. It covers the search and the later analysis of the finished
+    /// graph.
     pub bytes: usize,
 }
 
@@ -60,7 +62,7 @@ impl Default for Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchOptions {
     pub limits: Limits,
-    /// Whether to click every cell instead of only the cells that the environment lists.
+    /// Whether the search clicks every cell instead of only the cells that the environment lists.
     pub all_clicks: bool,
     /// The number of threads that expand states, the calling thread included.
     pub threads: usize,
@@ -87,21 +89,22 @@ pub struct Progress {
     pub depth: usize,
 }
 
-/// The memory that an analysis needs per node: two bounds of 16 bytes, the component and row of the
-/// node, and lists that grow by doubling.
+/// The memory in bytes that an analysis needs per node: two bounds of 16 bytes, the component and
+/// the row of the node, and an allowance for lists that double their capacity when they grow.
 pub(crate) const ANALYSIS_BYTES: usize = 56;
 
 /// Builds the state graph of a level.
 ///
-/// The search is breadth-first and stops at the first of the given limits; [`Graph::stop`] then
-/// names it. `should_continue` is called every few thousand states, or more often where a state
-/// takes long to expand (see [`Explorable::check_interval`]). If it returns false the search stops
-/// with [`StopReason::Time`]. A stopped search returns a valid graph with a frontier.
+/// The search is breadth-first and stops as soon as it reaches one of the limits; [`Graph::stop`]
+/// then returns which one. `should_continue` is called every few thousand states, or more often for
+/// levels whose states take long to expand (see [`Explorable::check_interval`]). If it returns
+/// false, the search stops with [`StopReason::Time`]. A stopped search returns a valid graph with a
+/// frontier.
 ///
 /// # Errors
 ///
-/// Returns the first error of [`Explorable::step`], in the order in which one thread expands
-/// states.
+/// Returns the first error of [`Explorable::step`]. "First" refers to the order in which a single
+/// thread would expand the states, so the number of threads does not change the error.
 ///
 /// # Examples
 ///
@@ -139,32 +142,35 @@ pub fn explore<E: Explorable>(
         if !packed.unpackable {
             return Ok(packed.finish());
         }
-        // Some reachable state does not pack, so the search restarts with hashed keys.
+        // At least one reachable state cannot be packed, so the search restarts with hashed keys.
     }
     let mut hashed = Builder::<E, false>::new(level, search);
     hashed.run(&mut should_continue)?;
     Ok(hashed.finish())
 }
 
-/// Node ids have 31 bits.
+/// The maximum number of nodes: node ids have 31 bits.
 const MAX_NODES: usize = (1 << 31) - 1;
-/// A batch with this many edges takes no further states, even if nearly all of them are self-loops.
+/// The number of edges at which a batch is closed. The number of lookups also limits a batch, but
+/// self-loops need no lookup, so without this limit a batch with many self-loops could become very
+/// large.
 const MAX_BATCH_EDGES: usize = 8 * BATCH_SIZE;
 
 pub(crate) struct Builder<'a, E: Explorable, const PACKED: bool> {
     pub(crate) level: &'a E,
     pub(crate) search: &'a SearchOptions,
     pub(crate) graph: Graph,
-    /// The states that wait to be expanded, in the order of their ids. Unused if states are packed.
+    /// The states that have not been expanded yet, in the order of their ids. Unused if states are
+    /// packed.
     queue: VecDeque<E::State>,
     queue_heap_bytes: usize,
     /// The target of each edge of the batch that is being merged; a reused buffer.
     targets: Vec<u32>,
     /// The ids that a batched lookup found for the transitions of that batch; a reused buffer.
     known_ids: Vec<u32>,
-    /// The memory of the index and of all batches, as last measured.
+    /// The memory in bytes of the index and of all batches, as last measured.
     external_bytes: usize,
-    /// The number of nodes up to which `add_node` needs to check neither limits nor memory.
+    /// While the graph has fewer nodes than this, `add_node` need not check the limits.
     node_limit: usize,
     pub(crate) unpackable: bool,
 }
@@ -260,10 +266,11 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         Ok(())
     }
 
-    /// Returns whether a state may be expanded next. Records where a new depth starts.
+    /// Returns whether any state remains to be expanded within the depth limit. When a depth is
+    /// finished, records the first node of the next one.
     #[inline]
     pub(crate) fn has_work(&mut self) -> bool {
-        // The last entry is the first node of the next depth.
+        // The last entry of `layers` is the first node of the next depth.
         let next = self.graph.layers.last().map_or(0, |&first| first as usize);
         self.graph.expanded() < next || self.enter_next_depth()
     }
@@ -328,8 +335,9 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             .sum::<usize>();
     }
 
-    /// Assigns ids to the states that a batch reached and adds its edges, up to the first limit.
-    /// `batches` is the memory of all batches in bytes.
+    /// Assigns ids to the states that a batch reached and adds its edges to the graph. Stops at the
+    /// first limit that is reached and returns it as the error. `batches` is the memory of all
+    /// batches in bytes.
     pub(crate) fn assign_ids(
         &mut self,
         batch: &Batch<E::State>,
@@ -338,7 +346,8 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
     ) -> Result<(), StopReason> {
         self.graph.has_clicks |= batch.has_clicks;
         self.known_ids.clear();
-        // A table that fits into the cache is looked up only once, while ids are assigned.
+        // Only a table that exceeds the cache gets a batched lookup first. In a smaller table a
+        // single lookup, while ids are assigned, is faster.
         if index.exceeds_cache() {
             index.find_batch(&batch.transitions, &self.graph.keys, &mut self.known_ids);
         }
@@ -426,8 +435,8 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
     }
 
     /// Adds edges node by node, for ranges that need more memory or exceed a limit. A node gets all
-    /// of its edges or none. States that are reached only by edges that were not added are removed
-    /// again, so that every node is reachable.
+    /// of its edges or none. New states that only rejected edges reach are removed again, so that
+    /// every node of the graph is reachable.
     #[cold]
     fn add_row_by_row(
         &mut self,
@@ -516,8 +525,9 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         }
     }
 
-    /// Checks that `more` bytes fit into the memory limit and updates `node_limit`. The memory of
-    /// the later analysis is set aside; the analysis also gets the memory that the index releases.
+    /// Checks that `more` bytes fit into the memory limit and updates `node_limit`. The check
+    /// reserves memory for the later analysis, which can also use the memory that the index
+    /// releases when the search ends.
     fn reserve(&mut self, more: usize) -> Result<(), StopReason> {
         let graph_bytes = self.graph.keys.bytes() + self.graph.rows.bytes();
         let search_bytes = graph_bytes

@@ -2,9 +2,9 @@
 //!
 //! Probabilities are integers in units of 2⁻⁹⁶. Sums are exact; divisions are rounded down for a
 //! lower bound and up for an upper bound. The results are therefore the same on every processor.
-//! Components are solved one at a time, each after all components that it leads to; the module
-//! `system` solves components with cycles. In an incomplete graph the frontier counts as lost in
-//! the lower bound and as won in the upper bound.
+//! Strongly connected components are solved one at a time, each after all components that it leads
+//! to. The module `system` solves components with cycles. In an incomplete graph, states of the
+//! frontier count as lost in the lower bound and as won in the upper bound.
 
 use rhae_engine::Outcome;
 
@@ -76,8 +76,9 @@ pub struct Chances {
 impl Chances {
     /// Computes the probabilities of a graph, which must [support](Graph::supports) the policy.
     ///
-    /// `bytes` limits the memory for solving one component. A component that would need more gets
-    /// the bounds of the nodes that it leads to.
+    /// `bytes` limits the memory for solving one component. For a component that would need more,
+    /// every node gets the same, wider bounds: the lowest lower bound and the highest upper bound
+    /// of the nodes that the component leads to.
     pub fn of(graph: &Graph, components: &Components, policy: Policy, bytes: usize) -> Self {
         let mut chances = Self {
             low: vec![0; graph.nodes()],
@@ -127,7 +128,8 @@ impl Chances {
             Outcome::Continue => {}
         }
         let (moves, total) = graph.moves(node, policy);
-        // Self-loops only delay the other actions, so they are left out.
+        // A self-loop only delays the other actions and does not change the probability of winning,
+        // so self-loops are ignored.
         let (mut low, mut high, mut staying) = (0_u128, 0_u128, 0_u64);
         for (target, weight) in moves {
             if target == node {
@@ -156,8 +158,8 @@ impl Chances {
         row_of: &mut Vec<u32>,
         bytes: usize,
     ) {
-        // Play leaves the component with probability 1, so the result lies between the worst and
-        // the best exit.
+        // Random play leaves a component that has exits with probability 1. The probability of
+        // winning therefore lies between that of the worst and that of the best exit.
         let mut between: Option<Chance> = None;
         for &node in members {
             for &target in graph

@@ -1,9 +1,10 @@
-//! A randomised check of a graph for two errors of the level's description: different states that
-//! share a key, and clicks with an effect that the environment does not list.
+//! A randomised check of a graph for two errors in how a level describes itself: different states
+//! that share a key, and clicks that have an effect although the environment does not list them.
 //!
-//! Random walks compare the behaviour of the level with the graph. A walk usually reaches a state
-//! by another path than the search did, so a key that omits part of the state is detected as soon
-//! as the omitted part has an effect.
+//! The check plays random walks on the level and compares every result with the graph. A walk
+//! usually reaches a state by a different path than the search did. If the key omits part of the
+//! state, the check can therefore detect it once a walk applies an action whose result depends on
+//! the omitted part.
 
 use rhae_engine::{Action, ActionKind, Outcome, Rng};
 
@@ -11,10 +12,11 @@ use crate::graph::with_outcome;
 use crate::paths::edge_choices;
 use crate::{Explorable, Graph};
 
-/// An error in a graph, with the actions from the start of the level that demonstrate it.
+/// Evidence of an error in a graph: a sequence of actions, from the start of the level, that
+/// demonstrates it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GraphWarning {
-    /// An action led to another result than in an earlier state with the same key.
+    /// An action had another result than the graph contains for the state with the same key.
     KeyCollision {
         /// The last action is the one whose result differs.
         actions: Vec<Action>,
@@ -29,19 +31,19 @@ pub enum GraphWarning {
 /// The result of [`check_graph`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphCheck {
-    /// The number of actions whose results were compared.
+    /// The number of random actions that were applied.
     pub actions: u32,
     /// The first warning of each kind.
     pub warnings: Vec<GraphWarning>,
 }
 
-/// Compares `steps` random actions on a level with its graph.
+/// Applies `steps` random actions to a level and compares their results with its graph.
 ///
 /// `should_continue` is called before each action; the check ends early if it returns false.
 ///
 /// # Errors
 ///
-/// Fails if an action fails.
+/// Returns the error of [`Explorable::step`] if an action fails.
 pub fn check_graph<E: Explorable>(
     level: &E,
     graph: &Graph,
@@ -63,9 +65,11 @@ pub fn check_graph<E: Explorable>(
                 break 'walks;
             }
             remaining -= 1;
-            // With all clicks this tries every cell, so the list is computed once per step.
+            // In a weighted graph `edge_choices` clicks every cell, which is slow, so it is called
+            // only once per step.
             let actions = edge_choices(level, &state, graph.rows.is_weighted())?;
-            // In a weighted graph every cell was clicked, so no click can be unlisted.
+            // A weighted graph comes from a search that clicked every cell, so no click can be
+            // missing.
             if unlisted.is_none()
                 && !graph.rows.is_weighted()
                 && level.offered(&state).contains(ActionKind::Action6)

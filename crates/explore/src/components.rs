@@ -1,4 +1,5 @@
-//! Strongly connected components: the sets of states within which play can move in cycles.
+//! Strongly connected components: maximal sets of states in which every state can reach every other
+//! one.
 //!
 //! This is Pearce's variant of Tarjan's algorithm (Information Processing Letters 116, 2016)
 //! without recursion. Apart from its stacks it keeps one number per node.
@@ -15,7 +16,7 @@ pub struct Components {
     order: Vec<u32>,
     /// The end of each component in `order`.
     ends: Vec<u32>,
-    /// A number that is the same for all nodes of a component.
+    /// For each node, a number that identifies its component.
     component_of: Vec<u32>,
 }
 
@@ -26,9 +27,10 @@ impl Components {
     /// Computes the components of a graph.
     pub fn of(graph: &Graph) -> Self {
         let nodes = graph.nodes();
-        // 0 if a node is not visited, then its order of discovery, then its component. Components
-        // are numbered downwards from the number of nodes, so that they compare greater than open
-        // nodes.
+        // For each node: 0 until it is visited, then its position in the order of discovery, and
+        // finally the number of its component. Components are numbered downwards from the number of
+        // nodes, so that these numbers are greater than those of nodes whose component is not known
+        // yet.
         let mut rank = vec![0_u32; nodes];
         let mut open: Vec<u32> = Vec::new();
         let mut frames: Vec<(u32, u32)> = vec![(ROOT, 0)];

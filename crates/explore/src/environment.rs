@@ -1,9 +1,10 @@
 //! Levels of arbitrary environments: native games behind the [`Environment`] interface, and games
 //! that are hosted in another process.
 //!
-//! A state is identified by its settled frame and, where the environment reports it, by its hidden
-//! state. Differences that are neither drawn nor reported are invisible to a search.
-//! [`check_graph`](crate::check_graph) looks for evidence of them.
+//! A state is identified by its settled frame and, depending on the chosen [`Identity`], by the
+//! hidden state that the environment reports. A search cannot distinguish states that differ only
+//! in what is neither drawn nor reported. [`check_graph`](crate::check_graph) looks for evidence of
+//! them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,15 +26,15 @@ pub enum Identity {
     Deep,
 }
 
-/// The error if a play that could be forked before no longer can.
+/// The error message for a play that can no longer be forked although it could be forked before.
 const NOT_FORKABLE: &str = "the play can no longer be forked: replaying its actions gave a different \
                             result, so the environment is probably not deterministic";
 
 /// A level of an environment, starting at the current position of a play.
 ///
 /// The environment must support forks or snapshots. If it can be forked, every state holds its own
-/// fork. Otherwise every state holds a snapshot, and a single play is restored to a snapshot before
-/// each action.
+/// fork. Otherwise every state holds a snapshot; before each action, one shared play is restored to
+/// the snapshot of the state.
 ///
 /// # Examples
 ///
@@ -99,8 +100,9 @@ impl EnvironmentLevel {
         })
     }
 
-    /// Returns the name of the identity in effect, as it is written to reports. If the environment
-    /// reports no hidden state, [`Identity::FrameAndHidden`] is reported as `frame`.
+    /// Returns the name of the identity that the level actually uses, as it is written to reports.
+    /// If the environment reports no hidden state, [`Identity::FrameAndHidden`] is reported as
+    /// `frame`.
     pub const fn identity_name(&self) -> &'static str {
         match self.identity {
             Identity::Frame => "frame",
@@ -196,7 +198,7 @@ impl Explorable for EnvironmentLevel {
         state.offered
     }
 
-    /// If the environment does not list its clicks, none is appended: such a level needs a search
+    /// Appends nothing if the environment does not list its clicks. Such a level needs a search
     /// that tries all cells.
     fn clicks(&self, state: &Position, actions: &mut Vec<Action>) {
         actions.extend(
@@ -239,7 +241,7 @@ impl Explorable for EnvironmentLevel {
 
     fn heap_bytes(&self, state: &Position) -> usize {
         match &state.play {
-            // An estimate: a fork holds its last frames and data of unknown size.
+            // An estimate, because a fork holds its last frames and further data of unknown size.
             Handle::Fork(_) => 1 << 15,
             Handle::Snapshot(snapshot) => snapshot.len(),
         }

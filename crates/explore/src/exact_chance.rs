@@ -8,16 +8,16 @@ use rhae_engine::Outcome;
 use crate::graph::Policy;
 use crate::{Components, Graph};
 
-/// The maximum number of nodes of the graph.
+/// The maximum number of nodes of a graph for which the fraction is computed.
 const MAX_NODES: usize = 20_000;
-/// The maximum number of nodes of a component.
+/// The maximum number of nodes of a component that is solved by Gaussian elimination.
 const MAX_COMPONENT_NODES: usize = 64;
-/// The maximum amount of work, in multiplications of 64-bit words.
+/// The maximum amount of work, estimated in multiplications of 64-bit words.
 const MAX_WORK: u64 = 4_000_000;
 
 /// Returns the numerator and the denominator of the probability that random play wins from the
-/// start, as decimal numbers. `None` if the graph is incomplete or the computation would be too
-/// large.
+/// start, as decimal numbers. Returns `None` if the graph is incomplete or the computation would be
+/// too large.
 pub fn exact_chance(
     graph: &Graph,
     components: &Components,
@@ -50,7 +50,8 @@ struct Exact<'a> {
 }
 
 impl Exact<'_> {
-    /// Adds the cost of a result. Returns `None` once the total exceeds [`MAX_WORK`].
+    /// Adds the estimated cost of computing a result to the total. Returns `None` once the total
+    /// exceeds [`MAX_WORK`].
     fn charge(&mut self, result: &BigRational) -> Option<()> {
         let words = result.denom().bits() / 64 + 1;
         self.work += words * words;
@@ -83,7 +84,8 @@ impl Exact<'_> {
         Some(())
     }
 
-    /// Solves a component by Gaussian elimination. The last column holds the value of the exits.
+    /// Solves a component by Gaussian elimination. The last column holds the contribution of the
+    /// exits.
     fn solve_component(&mut self, components: &Components, members: &[u32]) -> Option<()> {
         let size = members.len();
         let exits = || {

@@ -1,4 +1,5 @@
-//! Expansion of a state: applying each of its actions. Whether a target is new is decided later.
+//! Expansion of a state: applies each of its actions and collects the results. A later stage looks
+//! up which of the reached states are new.
 
 use rhae_engine::{Action, ActionKind, ActionSet, Outcome};
 
@@ -7,11 +8,11 @@ use crate::batch::Batch;
 use crate::explorable::simple_actions;
 use crate::graph::{CLICKS, KEY, outcome_of, with_outcome};
 
-/// Expands states of a level and reuses its buffers between them.
+/// Expands the states of a level, reusing its buffers from one state to the next.
 pub(crate) struct Expander<'a, E: Explorable, const PACKED: bool> {
     level: &'a E,
     all_clicks: bool,
-    /// The actions that the last state offered.
+    /// The kinds of action that the last expanded state offered.
     offered: ActionSet,
     /// The simple actions among `offered`, followed by the clicks of the last state.
     actions: Vec<Action>,
@@ -33,7 +34,8 @@ impl<'a, E: Explorable, const PACKED: bool> Expander<'a, E, PACKED> {
     }
 
     /// Expands the state with the given key into `batch`. `queued` returns the state if it is not
-    /// packed. Passes the hash of each target to `on_hash` as early as possible.
+    /// packed. Passes the hash of each target to `on_hash` as soon as it is known, so that the
+    /// caller can prefetch its index group.
     #[inline]
     pub(crate) fn expand(
         &mut self,
@@ -132,8 +134,8 @@ fn successor<E: Explorable, const PACKED: bool>(
 ) -> Result<(u128, E::State), E::Error> {
     let mut after = state.clone();
     let outcome = level.step(&mut after, action)?;
-    // Packing a state is faster than a mispredicted comparison, so only unpacked states are
-    // compared.
+    // Packing a state takes less time than a mispredicted branch after a comparison, so only states
+    // that do not pack are compared.
     if !PACKED && outcome == Outcome::Continue && level.is_same(state, &after) {
         return Ok((key, after));
     }

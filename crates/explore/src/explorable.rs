@@ -14,8 +14,8 @@ use rhae_engine::{
 /// other methods have defaults; implementing them makes a search faster or its limits more precise.
 /// The [crate documentation](crate) contains a complete implementation.
 ///
-/// **Invariant:** equal states have equal successors. The effect of an action depends on the state
-/// alone.
+/// **Invariant:** the effect of an action depends only on the state, so equal states have equal
+/// successors.
 pub trait Explorable: Sync {
     /// A state of the level. A search clones it once for each action.
     type State: Clone + Send + Sync;
@@ -36,7 +36,8 @@ pub trait Explorable: Sync {
     /// Appends the actions that a search tries in a state: simple actions in the order of their
     /// ids, then the [`clicks`](Self::clicks).
     ///
-    /// RESET and undo are left out, because returning to an earlier board never shortens a win.
+    /// RESET and undo are omitted: they only return to an earlier board, which never makes a win
+    /// shorter.
     fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {
         let offered = self.offered(state);
         actions.extend(simple_actions(offered));
@@ -49,25 +50,26 @@ pub trait Explorable: Sync {
     ///
     /// # Errors
     ///
-    /// Fails if the environment does not answer. A native game always answers.
+    /// Returns an error if the environment cannot apply the action. A native game never fails.
     fn step(&self, state: &mut Self::State, action: Action) -> Result<Outcome, Self::Error>;
 
     /// Returns a key that identifies the state. Different states must have different keys, up to
     /// hash collisions.
     fn key(&self, state: &Self::State) -> StateKey;
 
-    /// Returns a key that identifies the board of a state, without the part that undo does not
-    /// restore.
+    /// Returns a key that identifies only the board of a state: the part that undo restores.
     ///
-    /// [`shortest_win`](crate::shortest_win) visits every board once, whatever was spent on the way
-    /// to it. Its result is therefore optimal for games in which a longer path to a board never
-    /// leaves more to spend. Every win that it finds is valid in any case.
+    /// [`shortest_win`](crate::shortest_win) visits every board only once, on the first path that
+    /// reaches it, even if another path would have spent less of a limited supply. Its result is
+    /// therefore optimal only for games in which a longer path to a board never leaves more of the
+    /// supply. Every win that it finds is valid in any case.
     fn board_key(&self, state: &Self::State) -> StateKey {
         self.key(state)
     }
 
     /// Encodes the whole state as a number below 2^[`PACKED_BITS`](rhae_engine::PACKED_BITS), or
-    /// returns `None` if it does not fit. Packed states need no queue and cannot collide.
+    /// returns `None` if it does not fit. Packed states need no queue, and no two of them share a
+    /// key.
     fn pack(&self, _state: &Self::State) -> Option<u128> {
         None
     }
@@ -77,8 +79,8 @@ pub trait Explorable: Sync {
         None
     }
 
-    /// Returns whether an action left the state unchanged, if a cheap comparison shows it; the
-    /// state is then not hashed again. Returning false is always correct.
+    /// Returns true if a cheap comparison shows that an action left the state unchanged. The search
+    /// then does not hash the state again. Returning false is always correct.
     fn is_same(&self, _before: &Self::State, _after: &Self::State) -> bool {
         false
     }
@@ -89,7 +91,8 @@ pub trait Explorable: Sync {
         1 << 13
     }
 
-    /// Returns the heap memory that a state owns, in bytes. The memory limit of a search counts it.
+    /// Returns the heap memory that a state owns, in bytes. A search counts it towards its memory
+    /// limit.
     fn heap_bytes(&self, _state: &Self::State) -> usize {
         0
     }
@@ -138,7 +141,7 @@ pub struct NativeLevel<G: Game> {
 }
 
 impl<G: Game> NativeLevel<G> {
-    /// Builds a level under an environment seed.
+    /// Builds the level with the given index for an environment seed.
     pub fn new(seed: u64, index: LevelIndex) -> Self {
         Self {
             level: G::level(index, seed),
@@ -215,7 +218,8 @@ impl<G: Game> Explorable for NativeLevel<G> {
 
     #[inline]
     fn is_same(&self, before: &Self::State, after: &Self::State) -> bool {
-        // `spent` is compared first: it is small and, where a game uses it, usually differs.
+        // `spent` is compared first, because it is small and, in games that use it, usually
+        // differs.
         before.spent == after.spent && before.board == after.board
     }
 }

@@ -1,8 +1,8 @@
 //! The state graph of a level.
 //!
 //! Node ids follow the order of the breadth-first search, so each depth is a range of ids and node
-//! 0 is the start. The edges of a node are in the order of its actions, which are therefore not
-//! stored; [`edge_actions`](crate::edge_actions) recomputes them.
+//! 0 is the start. The edges of a node have the same order as its actions. The actions are
+//! therefore not stored; [`edge_actions`](crate::edge_actions) recomputes them.
 //!
 //! **Invariant:** a node has either all of its edges or none. The graph does not contain frames,
 //! probabilities, or the name of the environment.
@@ -16,7 +16,7 @@ use crate::pages::{EdgeRows, Pages};
 /// The number of cells in a frame, each of which can be clicked.
 pub const CLICKS: u16 = 4096;
 
-/// The limit that ended a search before the graph was complete.
+/// The reason why a search ended before the graph was complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
     /// The maximum number of states was reached.
@@ -47,9 +47,11 @@ impl StopReason {
 /// The distribution from which a random player draws its actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// Uniform over the edges of a node: all simple actions, and the clicks that the search tried.
+    /// Uniform over the actions that the search tried: all simple actions except RESET and undo,
+    /// and one action per clicked cell.
     Valid,
-    /// Uniform over the offered kinds of action; a click is uniform over all cells.
+    /// First draws a kind of action uniformly from the offered kinds, except RESET and undo. For a
+    /// click, then draws a cell uniformly from all cells.
     Blind,
 }
 
@@ -102,12 +104,13 @@ impl Graph {
         self.stop
     }
 
-    /// Returns whether keys are packed states, in which case no two states can be confused.
+    /// Returns whether keys are packed states rather than hashes. Two different states then never
+    /// share a key.
     pub const fn is_packed(&self) -> bool {
         self.packed
     }
 
-    /// Returns the maximum number of bytes that the search held at any time.
+    /// Returns the largest number of bytes that the search used at any time.
     pub const fn peak_bytes(&self) -> usize {
         self.peak_bytes
     }
@@ -197,8 +200,8 @@ impl Graph {
         )
     }
 
-    /// Returns the number of cells that each edge of a node represents, 0 if its action is not a
-    /// click. Returns `None` if the search did not click all cells.
+    /// Returns, for each edge of a node, the number of cells whose clicks lead to its target, or 0
+    /// if its action is not a click. Returns `None` if the search did not click all cells.
     pub fn cells(&self, node: u32) -> Option<&[u16]> {
         self.rows.weights(node as usize)
     }
@@ -221,8 +224,8 @@ pub(crate) const KEY: u128 = (1 << PACKED_BITS) - 1;
 /// 126 bits.
 #[inline]
 pub(crate) const fn with_outcome(key: u128, outcome: Outcome) -> u128 {
-    // Works on the halves separately: reading a key as a whole right after its halves were written
-    // is slow.
+    // Works on the two halves of the key separately, because reading a 128-bit value right after
+    // its halves were written is slow.
     let (low, high) = (key as u64, (key >> 64) as u64);
     let high = high & (KEY >> 64) as u64 | (outcome as u64) << (PACKED_BITS - 64);
     (high as u128) << 64 | low as u128

@@ -1,11 +1,11 @@
 //! The hash table that maps the key of a state to its node id.
 //!
 //! The table uses open addressing over the list of keys. A slot of 32 bits holds a node id and, in
-//! the bits that ids do not need yet, a tag from the hash of the key; the key itself is compared in
-//! the list. A state therefore takes 16 bytes in the list and 6 to 13 bytes in the table. Slots
-//! form small groups that are compared as a whole and filled from the first slot on. If a group is
-//! full, the next group is used. The table grows by rebuilding it from the list. Entries are never
-//! removed.
+//! the bits that ids do not need yet, a tag from the hash of the key. If the tag matches, a lookup
+//! compares the key with the one in the list. A state therefore takes 16 bytes in the list and 6 to
+//! 13 bytes in the table. Slots form small groups. A lookup compares all slots of a group at once,
+//! and an insertion fills the first free slot. If a group is full, the next group is used. The
+//! table grows by rebuilding it from the list. Entries are never removed.
 
 use crate::batch::Transition;
 use crate::pages::Pages;
@@ -15,23 +15,26 @@ const MAX_LOAD_EIGHTHS: usize = 5;
 /// The number of slots in a group: small enough that a group lies in one cache line, large enough
 /// that few keys overflow into the next group.
 const GROUP_SLOTS: usize = 4;
-/// The number of groups in the smallest table, which is cheaper to clear than to grow repeatedly.
+/// The number of groups in the smallest table. Clearing a table of this size costs less than
+/// growing a smaller one several times.
 const MIN_GROUPS: usize = 1 << 11;
-/// The number of groups up to which the table and the keys of its states fit into the processor's
-/// nearer caches (half a megabyte).
+/// The number of groups up to which the table and the keys of its states are assumed to fit into
+/// the inner caches of the processor (half a megabyte).
 const MAX_CACHED_GROUPS: usize = 1 << 13;
 /// The number of lookups in a batch.
 pub(crate) const BATCH_SIZE: usize = 128;
 /// An id that no node has.
 pub(crate) const NO_NODE: u32 = u32::MAX;
 
-/// Hashes a key. Packed keys are far from random, so both halves are mixed.
+/// Hashes a key. Packed keys are far from random, so both halves of the key are mixed into the
+/// hash.
 #[inline]
 pub(crate) const fn hash_of(key: u128) -> u64 {
     let mixed = ((key as u64) ^ 0x9E37_79B9_7F4A_7C15) as u128
         * (((key >> 64) as u64) ^ 0xD6E8_FEB8_6659_FD93) as u128;
     let folded = (mixed as u64) ^ ((mixed >> 64) as u64);
-    // A zero factor makes the product zero, so the low half is mixed in again.
+    // If one factor is zero, so is the product. The low half of the key is therefore mixed in once
+    // more.
     (folded ^ (key as u64).rotate_left(23)).wrapping_mul(0xA24B_AED4_963E_E407)
 }
 
@@ -57,7 +60,7 @@ pub(crate) fn prefetch<T>(entry: &T) {
 pub(crate) struct Index {
     groups: Vec<[u32; GROUP_SLOTS]>,
     used: usize,
-    /// The bits of a slot that hold an id plus one; 0 marks an empty slot.
+    /// The bits of a slot that hold the node id plus one. A slot with the value 0 is empty.
     id_mask: u32,
 }
 
@@ -139,8 +142,8 @@ impl Index {
         }
     }
 
-    /// Returns whether the table and its keys exceed the processor's nearer caches, so that lookups
-    /// wait for memory.
+    /// Returns whether the table and its keys are too large for the inner caches of the processor,
+    /// so that lookups have to wait for memory.
     #[inline]
     pub(crate) const fn exceeds_cache(&self) -> bool {
         self.groups.len() > MAX_CACHED_GROUPS
@@ -162,9 +165,10 @@ impl Index {
         (hash >> 32) as u32 & !self.id_mask
     }
 
-    /// Looks up many keys without inserting any. Nearly all known keys get their id; all other
-    /// entries become [`NO_NODE`]. No branch depends on the loaded data, so that the cache misses
-    /// overlap: a mispredicted branch would serialise them.
+    /// Looks up many keys without inserting any, and writes one entry per key to `found`: the id of
+    /// the key or [`NO_NODE`]. A known key may also get [`NO_NODE`], which is rare, so the caller
+    /// must look up such keys again. No branch depends on the loaded data. The cache misses of
+    /// several lookups therefore overlap; a mispredicted branch would serialise them.
     pub(crate) fn find_batch(
         &self,
         wanted: &[Transition],
@@ -177,8 +181,8 @@ impl Index {
             let tag = (hash >> 32) as u32 & !id_mask;
             let [a, b, c, d] = groups[hash as usize & (groups.len() - 1)]
                 .map(|slot| if slot & !id_mask == tag { slot } else { 0 });
-            // If no slot or several slots have the tag, this compares some existing key, which is
-            // safe.
+            // If no slot or several slots have the tag, `id` is the id of an arbitrary existing
+            // key. That is safe, because the keys are compared below.
             let id = ((a | b | c | d) & id_mask).wrapping_sub(1).min(last);
             keys.prefetch(id as usize);
             id
@@ -189,8 +193,8 @@ impl Index {
         }
     }
 
-    /// Returns the id of a known key. A new key is inserted with the next id of the list, and
-    /// `None` is returned.
+    /// Returns the id of a known key. For a new key, inserts it with the next id of the list and
+    /// returns `None`.
     #[inline]
     pub(crate) fn find_or_insert(
         &mut self,
@@ -209,8 +213,8 @@ impl Index {
                     0
                 }
             });
-            // Usually at most one slot has the tag, so the bitwise OR is that slot. The branch
-            // predictor only has to guess whether there is one.
+            // Usually at most one slot has the tag, so the bitwise OR of all candidates is that
+            // slot. The branch predictor only has to guess whether there is one.
             let all = a | b | c | d;
             if all != 0 {
                 if keys.get(all as usize - 1) == Some(key) {

@@ -6,24 +6,26 @@
 //!   from the start, breadth-first and within [`Limits`].
 //! * **How fast can it be won?** [`first_win`] and [`path_to`] read a shortest win off a graph;
 //!   [`shortest_win`] finds one without building a graph.
-//! * **How likely is a random win?** [`Chances`] bounds the probability from every state,
-//!   [`win_within`](win_within()) bounds it for a number of actions, and
-//!   [`exact_chance`](exact_chance()) computes it as a fraction where the graph is small.
-//!   [`random_play`] estimates it by sampling.
+//! * **How likely is a random win?** [`Chances`] bounds the probability of winning from every
+//!   state, [`win_within`](win_within()) bounds the probability of winning within a number of
+//!   actions, and [`exact_chance`](exact_chance()) computes it as an exact fraction if the graph is
+//!   small enough. [`random_play`] estimates it by sampling.
 //!
-//! All functions are generic over [`Explorable`]. [`NativeLevel`] implements it for native games at
-//! full speed. [`EnvironmentLevel`] implements it for any environment that can be forked or that
-//! supports snapshots, such as a hosted game.
+//! All functions are generic over [`Explorable`]. [`NativeLevel`] implements it for native games
+//! without the overhead of the environment interface. [`EnvironmentLevel`] implements it for any
+//! environment that can be forked or that supports snapshots, such as a hosted game.
 //!
 //! # Invariants
 //!
 //! * Results are reproducible. Seeds are explicit, no function reads a clock, and the number of
-//!   threads does not change a result. A caller can stop a search by time; only such a search, or
-//!   one that stops at the memory limit, may differ between runs.
-//! * Probability bounds are proved: they are computed in integer arithmetic and rounded outwards.
-//! * Two states are never confused if they pack into 126 bits, because then the state is its own
-//!   key. Other states are identified by a 126-bit hash. Among n such states the probability of a
-//!   collision is about n²/2¹²⁷.
+//!   threads does not change a result. The exceptions are a search that the caller stops through
+//!   `should_continue`, for example after some time, and a search that stops at the memory limit:
+//!   their results may differ between runs.
+//! * The probability bounds of [`Chances`] and [`win_within`](win_within()) are proved: they are
+//!   computed in integer arithmetic and rounded outwards.
+//! * If all states of a level pack into 126 bits, each state is its own key, so a search never
+//!   confuses two states. Otherwise states are identified by a 126-bit hash, and the probability
+//!   that any two of n states collide is about n²/2¹²⁷.
 //!
 //! The crate does no I/O and knows nothing about agents, scores or files.
 //!

@@ -1,20 +1,21 @@
-//! Paged lists, which grow without copying their entries and so never need memory for a second
-//! copy.
+//! Paged lists. They grow by adding a page, without copying their entries, so they never need
+//! memory for a second copy.
 //!
 //! [`Pages`] is a plain list. [`EdgeRows`] holds the edges of a graph row by row. A row never
 //! crosses a page boundary, so it can be read as one slice. The operating system commits only the
-//! written part of a page. All pages have the same size, so the allocator reuses them for later
-//! searches; requesting them from the system again would take a tenth of the time of a small
-//! search.
+//! written part of a page. All pages of a list have the same size, so that the allocator can reuse
+//! them for later searches. Requesting them from the operating system again would take about a
+//! tenth of the time of a small search.
 //!
-//! **Invariant:** after the first page only `grow` allocates memory, and `growth_bytes` returns in
-//! advance how much.
+//! **Invariant:** after the first page, only `grow` allocates memory, and `growth_bytes` returns
+//! beforehand how much it will allocate.
 
 /// The number of bits of an offset within a page.
 const PAGE_BITS: u32 = 15;
 const PAGE_LEN: usize = 1 << PAGE_BITS;
 const OFFSET_MASK: usize = PAGE_LEN - 1;
-/// The maximum number of pages of edges: the start of a row is stored in 32 bits.
+/// The maximum number of pages of edges. It follows from the start of a row, page number and
+/// offset, being stored in 32 bits.
 const MAX_EDGE_PAGES: usize = 1 << (u32::BITS - PAGE_BITS);
 
 /// A growable list in pages of [`PAGE_LEN`] entries.
@@ -92,7 +93,7 @@ impl<T: Copy> Pages<T> {
         self.pages.push(new_page());
     }
 
-    /// Appends an entry. The caller makes sure that the list is not full.
+    /// Appends an entry. The caller must make sure that the last page is not full.
     #[inline]
     pub(crate) fn push(&mut self, entry: T) {
         self.pages
@@ -101,7 +102,7 @@ impl<T: Copy> Pages<T> {
             .push(entry);
     }
 
-    /// Appends entries. The caller makes sure that they fit on the last page.
+    /// Appends entries. The caller must make sure that they fit on the last page.
     #[inline]
     fn extend(&mut self, entries: impl Iterator<Item = T>) {
         self.pages
@@ -160,7 +161,8 @@ impl<T: Copy> Pages<T> {
 /// The edges of all expanded nodes, one row per node.
 #[derive(Clone, Debug)]
 pub(crate) struct EdgeRows {
-    /// The start of each row, and the start of the next row: page number and offset in one number.
+    /// The start of each row, followed by the start of the next row to be added. Page number and
+    /// offset are combined in one number.
     first: Pages<u32>,
     targets: Vec<Vec<u32>>,
     /// The weight of each edge, in graphs with all clicks.
@@ -210,7 +212,8 @@ impl EdgeRows {
         self.first.has_room(rows) && has_room(&self.targets, edges)
     }
 
-    /// Returns whether the start of a row with this many edges can be addressed with 32 bits.
+    /// Returns whether another page can be addressed with 32 bits and a row with this many edges
+    /// fits on it.
     pub(crate) fn can_address(&self, edges: usize) -> bool {
         self.targets.len() < MAX_EDGE_PAGES && edges <= PAGE_LEN
     }
@@ -298,7 +301,8 @@ impl EdgeRows {
         );
         let page = from >> PAGE_BITS;
         if from == to {
-            // An empty row may start on a page that was never allocated.
+            // An empty row may start at the end of the last page, which is the address of a page
+            // that does not exist.
             None
         } else if page == to >> PAGE_BITS {
             Some((page, from & OFFSET_MASK, to & OFFSET_MASK))

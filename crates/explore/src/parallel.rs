@@ -3,11 +3,11 @@
 //! One thread coordinates: it splits the queue of nodes into chunks in the order of their ids and
 //! publishes them in a ring of slots. Every thread claims the next published chunk and expands its
 //! states. The coordinator merges finished chunks in order, which assigns the same ids that a
-//! single thread would assign, and publishes chunks of the new nodes. While it waits for a chunk it
-//! expands others.
+//! single thread would assign, and publishes chunks of the new nodes. While the coordinator waits
+//! for a chunk, it expands other chunks itself.
 //!
-//! **Invariant:** the graph does not depend on the number of threads. Because one thread merges,
-//! the speed-up is limited by the cost of merging.
+//! **Invariant:** the graph does not depend on the number of threads. Because a single thread
+//! merges all chunks, the cost of merging limits the speed-up.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,7 +26,7 @@ use crate::index::Index;
 /// until they are merged.
 const MAX_CHUNK_LEN: usize = 1 << 6;
 /// The minimum number of states in a chunk while other chunks are in flight, large enough to make
-/// the cost of the hand-over negligible.
+/// the cost of passing it to another thread negligible.
 const MIN_CHUNK_LEN: usize = 1 << 5;
 /// The number of chunks per thread that may be published and not yet merged.
 const CHUNKS_PER_THREAD: usize = 3;
@@ -52,11 +52,12 @@ struct Pipeline<'a, E: Explorable, const PACKED: bool> {
     all_clicks: bool,
     threads: usize,
     slots: Vec<Slot<E>>,
-    /// The number of chunks published so far, and how many of them a thread has claimed.
+    /// The number of chunks published so far (`published`), and how many of them threads have
+    /// claimed (`claimed`).
     published: CacheAligned<AtomicUsize>,
     claimed: CacheAligned<AtomicUsize>,
-    /// Whether no more chunks will be published, and whether a thread panicked so that a chunk will
-    /// never be done.
+    /// Whether no more chunks will be published (`closed`), and whether a thread panicked, so that
+    /// some chunk may never be done (`panicked`).
     closed: AtomicBool,
     panicked: AtomicBool,
     /// Signals that chunks were published.
@@ -82,7 +83,8 @@ struct Slot<E: Explorable> {
 struct Chunk<E: Explorable> {
     /// The keys of the states to expand.
     keys: Vec<u128>,
-    /// The states among them that are not terminal, in order. Empty if states are packed.
+    /// The states of those nodes that are not terminal, in the same order. Empty if states are
+    /// packed.
     queued: Vec<E::State>,
     batch: Batch<E::State>,
     error: Option<E::Error>,
@@ -169,7 +171,8 @@ impl<'a, E: Explorable, const PACKED: bool> Pipeline<'a, E, PACKED> {
     ) -> Result<(), E::Error> {
         let mut index = Index::new(&builder.graph.keys);
         let mut expander = self.expander();
-        // `end`: nodes below it are in chunks. `merged`: chunks below it are merged.
+        // All nodes with an id below `end` are in published chunks. All chunks with an id below
+        // `merged` are merged.
         let (mut end, mut merged, mut max_chunk_bytes) = (0, 0, 0);
         let mut last_report = 0;
         while builder.has_work() {
@@ -204,7 +207,8 @@ impl<'a, E: Explorable, const PACKED: bool> Pipeline<'a, E, PACKED> {
         Ok(())
     }
 
-    /// Publishes chunks of the nodes from `end` on, as far as slots are free. Returns the new end.
+    /// Publishes chunks of the nodes from `end` on, as long as slots are free. Returns the new
+    /// value of `end`.
     fn publish(
         &self,
         builder: &mut Builder<'_, E, PACKED>,
@@ -255,7 +259,7 @@ impl<'a, E: Explorable, const PACKED: bool> Pipeline<'a, E, PACKED> {
     }
 }
 
-/// Closes the pipeline when dropped, either because the search is over or because a thread panics.
+/// Closes the pipeline when dropped. This happens when the search is over or when a thread panics.
 struct CloseOnDrop<'a, 'b, E: Explorable, const PACKED: bool>(&'a Pipeline<'b, E, PACKED>);
 
 impl<E: Explorable, const PACKED: bool> Drop for CloseOnDrop<'_, '_, E, PACKED> {

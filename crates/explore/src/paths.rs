@@ -27,8 +27,8 @@ pub fn path_to(graph: &Graph, node: u32) -> Vec<u32> {
     path
 }
 
-/// Returns the number of different action sequences that win in as few actions as `win`, as far as
-/// the graph contains them. Saturates at `u128::MAX`.
+/// Returns the number of different action sequences in the graph that win in as few actions as
+/// `win`. Saturates at `u128::MAX`.
 pub fn count_shortest_wins(graph: &Graph, win: u32) -> u128 {
     let depth = graph.depth_of(win);
     let mut counts: Vec<u128> = vec![1];
@@ -54,8 +54,8 @@ pub fn count_shortest_wins(graph: &Graph, win: u32) -> u128 {
     wins.fold(0, |sum, (_, &count)| sum.saturating_add(count))
 }
 
-/// Returns whether the graph contains every win that is as short as `win`: all nodes of smaller
-/// depth were expanded.
+/// Returns whether the graph contains every win that is as short as `win`. This is the case if all
+/// nodes of smaller depth were expanded.
 pub fn has_all_shortest_wins(graph: &Graph, win: u32) -> bool {
     graph.expanded() >= graph.layer(graph.depth_of(win)).start as usize
 }
@@ -89,8 +89,8 @@ pub fn actions_along<E: Explorable>(
     Ok(line)
 }
 
-/// Returns the actions of a state in the order of its edges. With all clicks, each edge is
-/// represented by its first cell.
+/// Returns the actions of a state in the order of its edges. If the search clicked all cells, a
+/// click edge is represented by the first of its cells.
 pub(crate) fn edge_choices<E: Explorable>(
     level: &E,
     state: &E::State,
@@ -127,8 +127,8 @@ pub(crate) fn edge_choices<E: Explorable>(
 
 /// Returns the action of every edge of the graph, in the order of the edges.
 ///
-/// It keeps many states in memory at once, so it is meant for graphs that are small enough to be
-/// displayed.
+/// The function keeps many states in memory at once, so it is meant for graphs that are small
+/// enough to be displayed.
 ///
 /// # Errors
 ///

@@ -30,12 +30,13 @@ impl RandomPlay {
     }
 }
 
-/// Plays a level at random for at least `steps` actions, in attempts of at most `attempt` actions
-/// from its start. An `attempt` of 0 counts as 1.
+/// Plays a level at random until the attempts have taken at least `steps` actions in total. Each
+/// attempt starts at the start of the level and ends with a win or after `attempt` actions. An
+/// `attempt` of 0 is treated as 1.
 ///
 /// Every action is drawn uniformly from the offered kinds, undo included; a click is uniform over
-/// all cells. After a loss the next action is RESET, which counts as it would for an agent under a
-/// budget.
+/// all cells. After a loss the next action is RESET. It counts as an action of the attempt, just as
+/// it would count against the action budget of an agent.
 ///
 /// # Examples
 ///

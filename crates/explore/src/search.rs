@@ -15,17 +15,17 @@ pub struct WinSearch {
     pub win: Option<Vec<Action>>,
     /// The number of different boards visited.
     pub boards: usize,
-    /// Whether the search was exhaustive: it found a win, which then is a shortest one, or visited
-    /// every board.
+    /// Whether the search was not cut short by `max_boards`: it either found a win, which then is a
+    /// shortest one, or visited every reachable board.
     pub complete: bool,
 }
 
 /// Searches for a shortest win from the start of a level, visiting at most `max_boards` different
 /// boards.
 ///
-/// The states of one depth are kept in memory. All other boards are kept as a key and the action
-/// that reached them, so a board takes about 40 bytes. See [`Explorable::board_key`] for when the
-/// result is optimal.
+/// The search keeps complete states only for the boards of the current and the next depth. For
+/// every visited board it keeps the key, the preceding board and the action that reached it, about
+/// 40 bytes in total. See [`Explorable::board_key`] for when the result is optimal.
 ///
 /// # Examples
 ///
@@ -55,7 +55,8 @@ pub fn shortest_win<E: Explorable<Error = Infallible>>(level: &E, max_boards: us
     let start = level.start();
     let mut seen = KeySet::default();
     seen.insert(level.board_key(&start));
-    // For each board, in the order of discovery: the board it was reached from, and the action.
+    // For each board, in the order of discovery: the index of the board from which it was reached,
+    // and the action.
     let mut reached: Vec<(u32, Action)> = vec![(0, Action::Reset)];
     let mut frontier = vec![(0_u32, start)];
     let mut actions = Vec::new();
@@ -117,7 +118,7 @@ fn backtrack(reached: &[(u32, Action)], mut board: u32, last: Action) -> Vec<Act
 
 type KeySet = HashSet<StateKey, BuildHasherDefault<KeyBits>>;
 
-/// Hashes a key by taking its low half: keys are already hashes.
+/// Uses the low half of a key as its hash, because keys are already hashes.
 #[derive(Default)]
 struct KeyBits(u64);
 

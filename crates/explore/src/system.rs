@@ -1,12 +1,13 @@
 //! The linear equations of a component with cycles.
 //!
-//! The probability `x` of a node is the mean of its successors: `leaving · x = Σ weight · x' +
-//! exits`, with integer coefficients. Floating-point arithmetic only proposes a solution. The
-//! proposal is refined by its exact residual until that is a few units. For an upper (lower) bound
-//! it is then shifted up (down), at each node in proportion to the expected time that play stays in
-//! the component, until every equation holds with `≥` (`≤`). This is checked exactly. The matrix has
-//! a non-negative inverse, because play leaves the component with probability 1. A vector that
-//! passes the check is therefore an upper (lower) bound.
+//! The winning probability `x` of a node is the weighted mean of those of its successors: `leaving
+//! · x = Σ weight · x' + exits`, with integer coefficients. Floating-point arithmetic only proposes
+//! a solution. The proposal is refined with its exactly computed residual until the residual is at
+//! most a few units or no longer shrinks quickly. For an upper (lower) bound it is then shifted up
+//! (down), at each node in proportion to the expected time that play stays in the component, until
+//! every equation holds with `≥` (`≤`). This is checked exactly. The matrix has a non-negative
+//! inverse, because play leaves the component with probability 1. A vector that passes the check is
+//! therefore an upper (lower) bound.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -17,7 +18,7 @@ use crate::chance::{Chance, ONE};
 const MAX_DENSE_ROWS: usize = 256;
 /// The maximum number of refinements of a proposed solution.
 const MAX_REFINEMENTS: usize = 60;
-/// The maximum number of iterations of the iterative solver within one refinement.
+/// The maximum number of iterations of [`System::bicgstab`] within one refinement.
 const MAX_ITERATIONS: usize = 600;
 
 /// The equations of a component, one row per node in the order of node ids.
@@ -41,7 +42,7 @@ enum Solver {
     /// above it.
     Dense(Vec<f64>),
     /// An incomplete factorisation with the sparsity of the matrix, and its diagonal. It is exact
-    /// if the component is a tree, and approximate otherwise.
+    /// if the inner edges of the component form a tree, and approximate otherwise.
     Sparse {
         entries: Vec<f64>,
         diagonal: Vec<f64>,
@@ -49,7 +50,7 @@ enum Solver {
 }
 
 impl System {
-    /// Estimates the memory for solving a system, in bytes.
+    /// Estimates the memory in bytes that is needed to solve a system.
     pub(crate) const fn bytes(rows: usize, edges: usize) -> usize {
         rows * 256 + edges * 8
     }
@@ -155,8 +156,8 @@ impl System {
         }
     }
 
-    /// Shifts a solution in proportion to the expected time until the exact check of the bound
-    /// passes.
+    /// Shifts a solution, at each row in proportion to the expected time, by growing amounts until
+    /// the exact check of the bound passes.
     fn shifted(
         &self,
         solution: &[i128],
@@ -207,8 +208,8 @@ impl System {
             .map(|&leaving| f64::from(leaving))
             .collect();
         let mut time = vec![0.0; self.rows()];
-        // The gain per unit of time must be positive in every row. Further rounds improve a poor
-        // first estimate.
+        // A shift works only if it increases the slack of every row. If the first estimate is too
+        // inaccurate for that, further rounds improve it.
         for _ in 0..8 {
             let change = self.solve(&rhs, 1e-6);
             time.iter_mut()
@@ -246,7 +247,8 @@ impl System {
         }
     }
 
-    /// Factorises the dense matrix. Such a matrix (an M-matrix) needs no pivoting.
+    /// Factorises the dense matrix. The matrix is an M-matrix, so the factorisation needs no
+    /// pivoting.
     fn dense_factors(&self) -> Vec<f64> {
         let rows = self.rows();
         let mut matrix = vec![0.0; rows * rows];
@@ -280,8 +282,8 @@ impl System {
         start..self.first[row] as usize
     }
 
-    /// Factorises from the deepest row up and drops all fill-in (incomplete LU; Meijerink and van
-    /// der Vorst, 1977).
+    /// Computes an incomplete LU factorisation from the deepest row up: entries outside the
+    /// sparsity pattern of the matrix (fill-in) are dropped ( Meijerink and van der Vorst, 1977).
     fn incomplete_factors(&self) -> Solver {
         let mut entries: Vec<f64> = self
             .weights
@@ -293,8 +295,8 @@ impl System {
             .iter()
             .map(|&leaving| f64::from(leaving))
             .collect();
-        // The entry of each column in the current row. If several edges lead to one node, the last
-        // entry represents them all.
+        // For each column, the index of its entry in the current row. If several edges lead to the
+        // same node, the last entry represents all of them.
         let mut place = vec![usize::MAX; self.rows()];
         for row in (0..self.rows()).rev() {
             self.range(row)
@@ -323,7 +325,8 @@ impl System {
         Solver::Sparse { entries, diagonal }
     }
 
-    /// Solves with the factors of [`incomplete_factors`](Self::incomplete_factors).
+    /// Solves the system approximately with the factors of
+    /// [`incomplete_factors`](Self::incomplete_factors).
     fn precondition(&self, rhs: &[f64], entries: &[f64], diagonal: &[f64], x: &mut [f64]) {
         for row in (0..self.rows()).rev() {
             let inflow: f64 = self

@@ -1,9 +1,9 @@
-//! The probability that a random player wins within a number of actions. It is the relevant figure
-//! for levels that cannot be lost.
+//! The probability that a random player wins within a given number of actions. Levels that cannot
+//! be lost need this limit, because a random player who never loses often wins eventually.
 //!
 //! The probability mass of the player is propagated through the graph one action at a time, in
-//! units of 2⁻⁹⁶. Remainders of divisions, and mass that reaches the frontier, count as lost in the
-//! lower bound and as won in the upper bound.
+//! units of 2⁻⁹⁶. Mass that reaches the frontier, and the remainders of integer divisions, count as
+//! lost in the lower bound and as won in the upper bound.
 
 use rhae_engine::Outcome;
 
@@ -14,7 +14,8 @@ use crate::graph::Policy;
 /// Bounds the probability that random play wins within `actions` actions from the start.
 ///
 /// `should_continue` is called with the number of simulated actions before each further action. If
-/// it returns false, the mass that is still in play widens the bounds.
+/// it returns false, the simulation ends, and the mass that is still in play counts as lost in the
+/// lower bound and as won in the upper bound.
 ///
 /// The graph must [support](Graph::supports) the policy.
 ///
@@ -49,7 +50,8 @@ pub fn win_within(
     actions: u32,
     mut should_continue: impl FnMut(u32) -> bool,
 ) -> Chance {
-    // If no win is near enough the result is exactly 0, without the remainders of divisions.
+    // If no win can be reached within `actions` actions, the result is exactly 0. The computation
+    // below would add the remainders of divisions to the upper bound.
     let may_win =
         |node: &u32| graph.outcome(*node) == Outcome::LevelWon || graph.is_frontier(*node);
     let nearest = (0..graph.nodes() as u32)
@@ -68,7 +70,8 @@ pub fn win_within(
             break;
         }
         if !should_continue(taken) {
-            // The mass that is still in play may or may not win.
+            // The mass that is still in play may win or lose. It is part of neither `won` nor
+            // `lost`, so it widens the bounds.
             playing = 0;
             break;
         }

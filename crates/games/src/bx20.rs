@@ -1,19 +1,20 @@
-//! `bx20`: plants in a dark room grow towards the window that is opened, and everything in the
-//! light casts a shadow.
+//! `bx20`: plants in a dark room grow towards the window that is opened, and rocks and plants cast
+//! shadows.
 //!
 //! The rules:
 //!
 //! * A click on a window lets light in along its rows or columns, up to the first rock, pot, stem,
-//!   tip or flower in each. A tip that the light meets first grows one cell towards the window; the
-//!   tip of a shy plant grows one cell away from it.
+//!   tip or flower in each row or column. If the light meets a tip first, the tip grows one cell
+//!   towards the window, or one cell away from it if the plant is shy. A tip does not grow if that
+//!   cell is not free.
 //! * A click into the room darkens it: every plant that has grown loses the cell at its end.
 //! * A tip on its own bloom cell is a flower and does not grow. Darkness removes it like any other
 //!   tip.
 //! * The level is won when every plant is in flower.
 //!
-//! Darkness can undo growth down to the pots, so no position is lost and there is no budget. Only
-//! the first object in a row or column is lit, and all lit tips grow along the light, so no two
-//! tips ever grow into the same cell.
+//! Darkness can shrink every plant back to its pot, so every position can still be won, and the
+//! levels have no action limit. Only the first object in a row or column is lit, and all lit tips
+//! grow along the light, so no two tips ever grow into the same cell.
 
 mod board;
 mod draw;
@@ -111,7 +112,7 @@ impl Game for Bx20 {
 }
 
 /// For each plant, the direction in which the light of a window makes its tip grow (`NONE` if the
-/// tip is not lit), and the cell it grows into (`NONE` if it cannot grow).
+/// tip is not lit or is a flower), and the cell it grows into (`NONE` if it cannot grow).
 type Growth = [(u8, u8); MAX_PLANTS];
 
 fn growth(layout: &Layout, board: &Board, window: &Window) -> Growth {
@@ -144,8 +145,8 @@ mod tests {
     use super::board::SIDE;
     use super::*;
 
-    /// Returns the board of a level, counted from 1, after clicks. A click is the index of a window
-    /// in the level, or `None` for darkness.
+    /// Returns the board of a level after some clicks. Levels are numbered from 1. A click is the
+    /// index of a window in the level, or `None` for darkness.
     fn after(level: u8, clicks: &[Option<usize>]) -> Board {
         let level = Level::of(LevelIndex(level - 1));
         let mut state = Bx20::start(&level);
@@ -175,7 +176,7 @@ mod tests {
     #[test]
     fn plant_shades_another_plant() {
         // After three steps down, the second plant is in the shadow of the first one's stem; after
-        // one it is not.
+        // one step it is not.
         let (hidden, open) = (after(3, &[Some(1), Some(1), Some(1)]), after(3, &[Some(1)]));
         let moved = |clicks: &[Option<usize>]| after(3, clicks).tips[1];
         assert_eq!(moved(&[Some(1), Some(1), Some(1), Some(2)]), hidden.tips[1]);
@@ -186,8 +187,9 @@ mod tests {
     fn darkness_removes_one_cell_of_every_plant() {
         let start = after(4, &[]);
         assert_eq!(after(4, &[Some(1), None]), start);
-        // The first plant reached the wall after three cells, the second grew five. Darkness leaves
-        // it two ahead.
+        // The first plant reaches the wall after three cells; the second grows five. After the room
+        // has been darkened three times, the first plant is back in its pot and the second still
+        // has two cells.
         let uneven = after(
             4,
             &[

@@ -2,16 +2,18 @@
 //!
 //! The rules:
 //!
-//! * Arrow keys walk the chosen being by one square. A click chooses another being. ACTION5 rings
+//! * Arrow keys move the chosen being by one square. A click chooses another being. ACTION5 rings
 //!   the bell.
 //! * Each being wants the token of at most one neighbour; see [`wants`]. A hand is drawn from each
 //!   being to the neighbour whose token it wants.
-//! * When the bell rings, every closed loop of wants trades at once.
+//! * When the bell rings, all beings in a closed loop of wants trade at once: each receives the
+//!   token that it wants.
 //! * The level is won when every shrine has a being on it that holds a token of the shrine's
-//!   colour. It is lost when the budget of actions is used up.
+//!   colour. It is lost when the budget of actions is used up. Blocked steps and clicks without
+//!   effect do not use up the budget; an undo does.
 //!
-//! This file does not know how wants are computed (`wants.rs`), what the levels are (`levels.rs`)
-//! or how they are drawn (`draw.rs`).
+//! Other files compute the wants (`wants.rs`), define the levels (`levels.rs`) and draw them
+//! (`draw.rs`).
 
 mod draw;
 mod levels;
@@ -35,8 +37,8 @@ const MAX_BEINGS: usize = 8;
 const STRIDE: usize = 9;
 const SQUARES: usize = STRIDE * 8;
 
-/// The offsets of the neighbouring squares in that array: up, right, down, left. Of equally good
-/// neighbours the first one in this order is preferred.
+/// The offsets of the neighbouring squares in that array: up, right, down, left. If a being likes
+/// the tokens of several neighbours equally, it prefers the first neighbour in this order.
 const AHEAD: [u8; 4] = [
     (STRIDE as u8).wrapping_neg(),
     1,
@@ -192,7 +194,8 @@ fn walk(
     charge(level, state, sink)
 }
 
-/// Lets every closed loop of wants trade.
+/// Rings the bell: every closed loop of wants trades. The action is charged even if there is no
+/// closed loop.
 fn ring(level: &Level, state: &mut StateOf<Hk26>, sink: &mut impl FrameSink) -> Outcome {
     let wants = Wants::of(level, &state.board);
     if wants.in_loop == 0 {
@@ -231,7 +234,7 @@ fn choose(
     }
 }
 
-/// Charges one action and returns whether it ended the level.
+/// Charges one action and returns the outcome of the step.
 fn charge(level: &Level, state: &mut StateOf<Hk26>, sink: &mut impl FrameSink) -> Outcome {
     state.spent -= 1;
     if level.is_won(&state.board) {

@@ -1,16 +1,16 @@
-//! `kq19`: every key moves all grains of a heap at once. Obstacles reshape a loose heap but not a
-//! hard one.
+//! `kq19`: every arrow key moves all grains of a heap at once. Obstacles reshape a loose heap but
+//! not a hard one.
 //!
 //! The rules:
 //!
 //! * An arrow key moves every grain by one cell, except stuck ones. ACTION5 switches between the
 //!   loose and the hard state.
-//! * In the loose state each grain is stopped individually: a wall stops it, and so does a stuck
-//!   grain in front of it. Glue holds a loose grain in place.
+//! * In the loose state each grain is stopped individually: a wall or the border of the room stops
+//!   it, and so does a stuck grain in front of it. Glue holds a loose grain in place.
 //! * In the hard state, grains that touch, corners included, form one body that moves as a whole or
 //!   not at all. Glue has no effect.
-//! * The level is won when the grains fill the outline of their kind exactly. It is lost when the
-//!   budget of actions, if there is one, is used up.
+//! * The level is won when the grains of each kind exactly fill the outline of that kind. A level
+//!   may have a budget of actions; it is lost when the budget is used up.
 
 mod draw;
 mod heap;
@@ -99,8 +99,8 @@ impl Game for Kq19 {
         let stuck = room.ground.stuck(&state.board, direction);
         sink.frame(|frame| draw::motion(room, state, stuck, direction, frame));
         if stuck == state.board.all() {
-            // A step that moves nothing shakes twice, so that it differs from one that moved a
-            // grain.
+            // If nothing moves, the heap is shown shaking twice, so that the animation differs from
+            // that of a step that moves a grain.
             sink.frame(|frame| draw::heap(room, state, Look::Plain, frame));
             sink.frame(|frame| draw::motion(room, state, stuck, direction, frame));
             return outcome(lost);
@@ -133,7 +133,7 @@ impl Game for Kq19 {
     ) -> Outcome {
         let lost = spend(room, state);
         if !restored {
-            // Nothing to undo: the heap is shown as if a wall stopped it.
+            // There is nothing to undo: the heap is shown as if a wall above stopped it.
             sink.frame(|frame| draw::motion(room, state, state.board.all(), Direction::Up, frame));
         }
         outcome(lost)

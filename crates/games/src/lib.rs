@@ -20,11 +20,12 @@
 //! # Adding a game
 //!
 //! A game consists of `src/<id>.rs` (facts, then rules) and further files in `src/<id>/` (levels as
-//! text maps, drawing, stored solutions). To add one, write these files, its page in `docs/games/`,
-//! a `mod` line and a line in the registry below. The generic test suite then covers it.
+//! text maps, drawing, stored solutions). `rhae games new <id>` writes these files and registers
+//! the game; see "Adding a game" in `CONTRIBUTING.md`. List further files with rules in
+//! `src/sources.rs`. The generic test suite then covers the game.
 //!
-//! **Boundary:** agents cannot depend on this crate. Nothing here does I/O, reads a clock or uses
-//! ambient randomness.
+//! **Boundary:** the crate of the agents does not depend on this crate, so that agents cannot read
+//! the rules. Nothing here does I/O, reads a clock or uses ambient randomness.
 
 mod bx20;
 mod hk26;

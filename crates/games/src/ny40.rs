@@ -6,16 +6,16 @@
 //! * An arrow key pushes you in a direction if you touch a wall or a loose stone on the opposite
 //!   side, or stand on moss. You fly until something stops you. The loose stones that you pushed
 //!   off, except those on moss, fly in the opposite direction.
-//! * Walls and resting stones stop what flies. Moss stops everything that comes onto it. Over the
-//!   void, stones are lost, and if you fall the level is lost.
-//! * ACTION5 grips all stones next to you, or releases them. Gripped stones move with you as one
-//!   body.
+//! * Walls and resting stones stop you and flying stones. Moss stops everything that moves onto it.
+//!   A stone that reaches the void is lost; if you reach the void, you fall and the level is lost.
+//! * ACTION5 grips all stones next to you or, if you hold some, releases them. Held stones move
+//!   with you as one body.
 //! * The level is won when you are on your ring and a stone is on every stone ring. It is also lost
-//!   when fewer stones than rings are left or the budget of actions is used up.
+//!   when fewer stones than stone rings are left, or when the budget of actions is used up.
 //!
-//! The hall has 11 × 11 cells, each one bit of a `u128`, so that the flight of any number of stones
-//! is a few shifts. The outermost cells are wall or void, so nothing ever leaves the bits of its
-//! row.
+//! The hall has 11 × 11 cells, each one bit of a `u128`, so that a few shifts move any number of
+//! stones. The outermost cells are wall or void, in which every object stops or falls, so a
+//! sideways shift never moves an object into another row.
 
 mod draw;
 mod flight;
@@ -44,7 +44,7 @@ const WIDTH: usize = 11;
 const INNER: u32 = WIDTH as u32 + 1;
 const INNER_CELLS: u32 = (WIDTH * WIDTH) as u32 - 2 * INNER;
 
-/// The offsets of the four neighbours of a cell, counted from the upper one.
+/// The bit positions of the four neighbours of a cell, relative to the upper neighbour.
 const SIDES: [usize; 4] = [0, WIDTH - 1, WIDTH + 1, 2 * WIDTH];
 
 /// Returns which neighbours of a cell are in a set, one bit for each side.
@@ -63,8 +63,8 @@ fn on_sides(sides: u64, one: Cells) -> Cells {
     Cells::from(around) << above(one)
 }
 
-/// Returns the index of the upper neighbour of a cell. It saturates in the first row, in which no
-/// object ever is.
+/// Returns the index of the upper neighbour of a cell. It saturates in the first row, which
+/// contains no objects, except you after a fall, when you hold nothing.
 #[inline]
 const fn above(cell: Cells) -> u32 {
     cell.trailing_zeros().saturating_sub(WIDTH as u32)
@@ -73,9 +73,9 @@ const fn above(cell: Cells) -> u32 {
 /// The data that does not change while a level is played.
 pub(crate) struct Hall {
     walls: Cells,
-    /// Rough ground: it stops everything that comes onto it and allows a push in every direction.
+    /// Rough ground: it stops everything that moves onto it and allows a push in every direction.
     moss: Cells,
-    /// Missing ground: everything that comes there falls.
+    /// Missing ground: everything that moves onto it falls.
     void: Cells,
     your_ring: Cells,
     stone_rings: Cells,
@@ -90,7 +90,7 @@ pub(crate) struct Board {
     you: Cells,
     /// All stones, including held ones.
     stones: Cells,
-    /// The stones that move with you, each next to you.
+    /// The stones that you hold. Each is next to you and moves with you.
     held: Cells,
 }
 
@@ -213,14 +213,13 @@ impl Game for Ny40 {
     ) -> Outcome {
         let spent = spend(hall, state);
         if !restored {
-            // Nothing to undo: the marks of the holds blink.
+            // There is nothing to undo: the marks of the surfaces that you can push off blink.
             blink(hall, state, Moment::Flight, sink);
         }
         spent
     }
 
-    /// Packs the state. Held stones are next to you and need one bit for each side; after a fall
-    /// there is no position of yours.
+    /// Packs the state. Held stones are next to you, so one bit for each side encodes them.
     #[inline]
     fn pack(_hall: &Hall, state: &StateOf<Self>) -> Option<u128> {
         let board = &state.board;
@@ -255,8 +254,8 @@ impl Game for Ny40 {
     }
 }
 
-/// Charges one action; blocked actions and undo cost the same. The last one loses the level unless
-/// it wins it.
+/// Charges one action; a blocked action and an undo cost the same as any other. Returns `GameOver`
+/// for the last action of the budget, which loses the level unless it wins it.
 fn spend(hall: &Hall, state: &mut StateOf<Ny40>) -> Outcome {
     if hall.budget == 0 {
         return Outcome::Continue;
@@ -269,7 +268,7 @@ fn spend(hall: &Hall, state: &mut StateOf<Ny40>) -> Outcome {
     }
 }
 
-/// Grips every stone next to you, or releases all.
+/// Grips every stone next to you, or releases all stones if you hold some.
 fn grip(hall: &Hall, state: &mut StateOf<Ny40>, sink: &mut impl FrameSink) {
     let board = &mut state.board;
     if board.held != 0 {

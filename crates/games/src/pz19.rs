@@ -3,17 +3,20 @@
 //!
 //! The rules:
 //!
-//! * An arrow key starts a fold or moves the crease of the live fold. ACTION5 presses the live fold
-//!   flat, or opens the last pressed one. A click punches through all layers at that place, up to
-//!   the first plate.
-//! * A hole that is not marked ruins the sheet, and so does a missing mark when the punches are
-//!   used up. A fresh sheet replaces a ruined one; the third ruined sheet loses the level.
+//! * An arrow key starts a fold or moves the crease of the live fold, which is the last fold as
+//!   long as it is not pressed. ACTION5 presses the live fold flat, or opens the last pressed fold
+//!   if there is no live one. A click punches through all layers at that place, up to the first
+//!   plate.
+//! * A hole at an unmarked cell ruins the sheet. The sheet is also ruined if a marked hole is still
+//!   missing when the punches are used up. A fresh sheet replaces a ruined one; the third ruined
+//!   sheet loses the level.
 //! * The level is won when exactly the marked holes are made.
 //!
-//! Levels are generated from the seed, all with the same optimum; see [`levels`].
+//! Levels are generated from the seed. The optimum of a level is the same for every seed; see
+//! [`levels`].
 //!
-//! **Invariant:** after a step, no hole on a board is unmarked: a ruined sheet is replaced within
-//! the step.
+//! **Invariant:** after a step, a board has no hole at an unmarked cell, because a ruined sheet is
+//! replaced within the step.
 
 mod draw;
 mod levels;
@@ -35,7 +38,8 @@ use sheet::Sheet;
 
 pub(crate) struct Pz19;
 
-/// The number of sheets for a level. A packed state has two bits for it.
+/// The number of sheets that a player has for a level. A packed state stores the sheets left in two
+/// bits.
 const SHEETS: u8 = 3;
 const _: () = assert!(SHEETS < 4);
 
@@ -122,8 +126,9 @@ impl Game for Pz19 {
         level.canvas.settled(&level.sheet, state, frame);
     }
 
-    /// Returns every place where a punch makes only marked holes, and one where it does not. All
-    /// wrong punches have the same effect: a fresh sheet.
+    /// Returns every place where a punch makes only marked holes, and, if there is one, a place
+    /// where it makes an unmarked hole. All punches of the second kind have the same effect: the
+    /// sheet is ruined.
     #[inline]
     fn clicks(level: &Level, state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {
         let look = level

@@ -63,9 +63,10 @@ pub trait Visitor {
 pub struct UnknownGame {
     /// The requested name, in lower case.
     pub name: String,
-    /// The most similar registered id, if it differs in at most two characters.
+    /// The most similar registered id, if its edit distance from the name, with or without its
+    /// version, is at most two.
     pub nearest: Option<String>,
-    /// A further suggestion of the caller, appended to the message; may be empty.
+    /// A further suggestion that the caller appends to the message; may be empty.
     pub hint: &'static str,
 }
 

@@ -1,5 +1,5 @@
-//! The text of the games' rules for comparing games with each other. Levels, drawing code and tests
-//! are not rules and are omitted.
+//! The source text of the games' rules, which is used to compare games with each other. Files with
+//! levels, drawing code or tests contain no rules and are omitted.
 
 /// Returns the rule files of a game other than its main file.
 pub(crate) fn further_sources(id: &str) -> &'static [&'static str] {

@@ -119,7 +119,7 @@ impl Game for Ym39 {
         sink: &mut impl FrameSink,
     ) -> Outcome {
         if !restored {
-            // Nothing to undo: all gazes are shown, and no creature is marked as called.
+            // There is nothing to undo: all gazes are shown, and no creature is marked as called.
             sink.frame(|frame| {
                 draw::draw(level, &state.board, frame);
                 draw::draw_all_gazes(level, &state.board, frame);
@@ -152,8 +152,8 @@ impl Game for Ym39 {
     }
 }
 
-/// Executes a call: the creatures that see the called one walk and adopt its gaze, a restless one
-/// turns, and sleepers wake.
+/// Executes a call: the creatures that see the called one walk and adopt its gaze, the called
+/// creature turns if it is restless, and sleepers wake.
 #[inline]
 fn respond<S: FrameSink>(level: &Level, herd: &mut Herd, call: &Call, sink: &mut S) -> Outcome {
     let responses = herd::respond(&level.land, herd, call, S::DRAWS);
@@ -221,8 +221,8 @@ fn show_called(level: &Level, herd: &Herd, cell: Cell, sink: &mut impl FrameSink
     });
 }
 
-/// Shows that a call had no effect: the clicked cell lights up and all gazes are drawn, none of
-/// which ends there.
+/// Shows that a call had no effect: the clicked cell lights up and the gazes of all creatures are
+/// drawn, which shows that none of them looks at a creature in the clicked cell.
 fn show_gazes(level: &Level, herd: &Herd, cell: Cell, sink: &mut impl FrameSink) {
     for lit in [true, false] {
         sink.frame(|frame| {

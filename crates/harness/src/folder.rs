@@ -24,8 +24,9 @@ impl RunFolder {
     ///
     /// # Errors
     ///
-    /// Returns [`HarnessError::FolderInUse`] if the folder exists and is not empty, and
-    /// [`HarnessError::File`] if it cannot be written.
+    /// Returns [`HarnessError::FolderInUse`] if the folder exists and is not empty,
+    /// [`HarnessError::File`] if it cannot be read or written, and [`HarnessError::Config`] if the
+    /// configuration cannot be serialised.
     pub fn create(path: &Path, config: &RunConfig) -> Result<Self, HarnessError> {
         let in_use = match fs::read_dir(path) {
             Ok(mut entries) => entries.next().is_some(),
@@ -59,7 +60,7 @@ impl RunFolder {
     /// # Errors
     ///
     /// Returns [`HarnessError::OtherSoftware`] if another version started the run, and
-    /// [`HarnessError::NotARun`] if the configuration cannot be read.
+    /// [`HarnessError::NotARun`] if `config.json` is missing, malformed or of another version.
     pub fn resume(path: &Path) -> Result<(Self, RunConfig), HarnessError> {
         let config = load_config(path)?;
         if config.software != SOFTWARE {
@@ -107,7 +108,8 @@ impl RunFolder {
     ///
     /// # Errors
     ///
-    /// Returns [`HarnessError::File`] if the file cannot be written.
+    /// Returns [`HarnessError::File`] if the file cannot be written, and [`HarnessError::Config`]
+    /// if `content` cannot be serialised.
     pub fn write_json(&self, name: &str, content: &impl Serialize) -> Result<(), HarnessError> {
         let mut text = serde_json::to_vec_pretty(content)
             .map_err(|error| HarnessError::Config(error.to_string()))?;

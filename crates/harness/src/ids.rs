@@ -15,8 +15,8 @@ pub fn new_run_id() -> Result<String, HarnessError> {
     Ok(format_uuid(u128::from_be_bytes(bytes)))
 }
 
-/// Returns the id of a play, or of the scorecard if `name` is `card`. The id is a hash of the
-/// arguments, so a resumed run uses the same ids.
+/// Returns the id of the play of the environment `name`, or the id of the scorecard if `name` is
+/// `card`. The id is a hash of the arguments, so a resumed run uses the same ids.
 ///
 /// # Examples
 ///

@@ -1,4 +1,5 @@
-//! Runs an agent on environments: in parallel, under a budget, recorded, journalled and resumable.
+//! Runs an agent on environments. Plays run in parallel, each under a budget. Every play is
+//! recorded and journalled, so that an interrupted run can be resumed.
 //!
 //! # Overview
 //!
@@ -10,12 +11,14 @@
 //! # Invariants
 //!
 //! * **Plays are independent.** Their order and the number of parallel jobs do not change results.
-//! * **The journal is complete.** A play is journalled after its recording is synced. An
-//!   interrupted run loses only the plays that were running, and repeats them when it is resumed.
-//! * **An agent can end only its own play.** A panic, a crash and a timeout are results with a
-//!   reason. The only exception is a cause that affects every play, such as a spend limit.
+//! * **A journalled play is complete.** A play is journalled only after its recording is synced to
+//!   disk. An interrupted run loses only the plays that were running, and repeats them when it is
+//!   resumed.
+//! * **An agent can end only its own play.** A panic, a crash or a timeout ends the play as
+//!   `failed`, with a reason. The only exception is a cause that affects every play, such as a
+//!   spend limit: it stops the whole run.
 //!
-//! This crate does not know terminals, command-line flags or which environments exist.
+//! This crate knows nothing about terminals, command-line flags or the available environments.
 //!
 //! # Examples
 //!
@@ -98,7 +101,7 @@ pub enum HarnessError {
     /// The output folder is not empty.
     #[error("the output folder `{}` exists and is not empty; choose another, or resume it with `--resume {}`", .0.display(), .0.display())]
     FolderInUse(PathBuf),
-    /// The folder does not hold a readable run.
+    /// The folder does not contain a run, or a file of the run cannot be parsed.
     #[error("`{}` is not a run folder: {reason}", folder.display())]
     NotARun { folder: PathBuf, reason: String },
     /// Another process holds the lock of the journal.

@@ -1,8 +1,8 @@
 //! One play: an agent and an environment in a dedicated thread.
 //!
-//! **Invariant:** the thread never holds the lock while it waits for the agent or the environment.
-//! A play can therefore be aborted while either of them hangs, such as an agent in an endless loop
-//! or a server that does not respond.
+//! **Invariant:** the thread never holds the lock while it waits for an action of the agent or for
+//! the environment. The supervising thread can therefore abort a play while either of them hangs,
+//! for example an agent in an endless loop or a server that does not respond.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -24,7 +24,8 @@ use rhae_session::{Catalog, Play, PlayStep, Tally};
 
 use crate::{Budget, HarnessError};
 
-/// The number of consecutive uncounted commands after which an agent is considered stuck.
+/// The number of consecutive uncounted commands after which the agent is considered stuck and the
+/// play ends as `failed`.
 const MAX_UNCOUNTED: u32 = 1000;
 
 /// The settings of one play: its environment, agent, budget and files.
@@ -90,8 +91,8 @@ impl SharedState {
 pub(crate) enum Finished {
     /// The play has ended, and its recording is complete.
     Ended(PlayResult),
-    /// The play is unfinished and can be resumed. `all_plays` means that no other play can continue
-    /// either.
+    /// The play is unfinished, and a resumed run repeats it. `all_plays` means that no other play
+    /// can continue either.
     Suspended { result: PlayResult, all_plays: bool },
     /// The recording could not be written.
     Unwritable(HarnessError),
@@ -130,7 +131,8 @@ impl RunningPlay {
         let own = Arc::clone(&running);
         let name = format!("play-{}-{index}", own.spec.repeat);
         let spawned = std::thread::Builder::new().name(name).spawn(move || {
-            // Sending fails if the run has ended in the meantime.
+            // Sending fails only if the run has ended in the meantime. The report is not needed
+            // then.
             let report = |finished| drop(done.send((index, finished)));
             // The agent may also panic outside `act`: while it is built, ended or dropped.
             if let Err(panic) =
@@ -164,7 +166,8 @@ impl RunningPlay {
         self.shared().tally.actions()
     }
 
-    /// Ends the play from the supervising thread. Returns `None` if the play has just ended itself.
+    /// Ends the play from the supervising thread. Returns `None` if the play has already ended on
+    /// its own.
     ///
     /// A hanging thread is abandoned, never joined. A hanging process is killed.
     pub(crate) fn abort(&self, ending: &Ending) -> Option<Finished> {
@@ -183,8 +186,8 @@ impl RunningPlay {
         self.shared().stop();
     }
 
-    /// Stops the play because the run is interrupted. The recording stays without an ending, and
-    /// the returned counts serve only for the report.
+    /// Stops the play because the run is interrupted. The recording remains without an ending, and
+    /// the returned counts are used only for the report.
     pub(crate) fn interrupt(&self) -> PlayResult {
         let mut shared = self.shared();
         shared.stop();
@@ -196,7 +199,8 @@ impl RunningPlay {
     }
 
     fn shared(&self) -> MutexGuard<'_, SharedState> {
-        // No external code runs under this lock, so the state is consistent even after a panic.
+        // Code that panics under this lock leaves no update half done, so the state is consistent
+        // even if the lock is poisoned.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -249,7 +253,7 @@ impl RunningPlay {
             let mut shared = self.shared();
             shared.abort_handle = agent.abort_handle();
             if matches!(shared.writer, Writer::Closed) {
-                // The play was aborted before there was an agent to stop.
+                // The play was aborted before the agent existed, so the agent must be stopped now.
                 shared.stop();
             }
         }
@@ -291,8 +295,8 @@ impl RunningPlay {
         Ok(true)
     }
 
-    /// Alternates between agent and environment until the play ends. Returns `None` if it was
-    /// aborted in the meantime.
+    /// Asks the agent for actions and executes them until the play ends. Returns `None` if the play
+    /// was aborted in the meantime.
     fn play_with(
         &self,
         play: &mut Play,
@@ -323,7 +327,7 @@ impl RunningPlay {
             self.turn_started_ms
                 .store(NOT_AGENTS_TURN, Ordering::Relaxed);
             if matches!(self.shared().writer, Writer::Closed) {
-                // The play was aborted and this thread abandoned. It must not touch the
+                // The play was aborted, and this thread was abandoned. It must no longer use the
                 // environment.
                 return Ok(None);
             }
@@ -407,8 +411,8 @@ impl RunningPlay {
         })
     }
 
-    /// Stops the play because its agent cannot continue now. Returns `None` if the recording was
-    /// already closed.
+    /// Stops the play because its agent cannot continue at present. Returns `None` if the recording
+    /// was already closed.
     fn suspend(&self, reason: String, all_plays: bool) -> Option<Finished> {
         let mut shared = self.shared();
         let Writer::Open(mut writer) = std::mem::replace(&mut shared.writer, Writer::Closed) else {
@@ -463,7 +467,8 @@ impl RunningPlay {
                 ..RunOutcome::default()
             });
         }
-        // The harness never restarts the whole game, so all usage belongs to the last run.
+        // The harness ignores a RESET that would restart the whole game, so a play normally has one
+        // run. All usage is attributed to the last run.
         if let Some(run) = runs.last_mut() {
             run.spent.clone_from(&shared.spent);
         }

@@ -1,4 +1,5 @@
-//! A run: plays in parallel, journalled as they end, then scored and reported.
+//! A run: executes plays in parallel, journals each play when it ends, and finally writes the
+//! scorecards and the report.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
@@ -21,7 +22,7 @@ use crate::{Budget, HarnessError, Results, RunFolder, assemble, play_id};
 
 /// The interval at which the running plays are checked for timeouts.
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
-/// The time that agents have to exit by themselves when a run is over.
+/// The time that agents have to exit on their own when a run is over.
 const EXIT_GRACE_PERIOD: Duration = Duration::from_millis(500);
 /// The maximum number of frames in a report, over all recordings. They take about 250 MB of memory
 /// while the report is built.
@@ -53,9 +54,10 @@ pub struct Progress {
     pub actions: u64,
 }
 
-/// The place where the plays of a run take place: this process, or a scorecard on a server.
+/// The host of the plays of a run: this process, or a server on which the plays belong to a
+/// scorecard.
 ///
-/// Every [`Catalog`] that can be cloned is an arena for local plays.
+/// Every [`Catalog`] that can be cloned is also an arena for local plays.
 pub trait Arena {
     /// Returns the catalogue that describes the environments.
     fn environments(&self) -> &dyn Catalog;
@@ -85,8 +87,8 @@ impl<C: Catalog + Clone + 'static> Arena for C {
 /// Runs all plays that are not in the journal yet, then writes scorecards, summary and report.
 ///
 /// `progress` is called about every 50 milliseconds. When `interrupt` becomes true, the running
-/// plays stop without a result, and the output covers the plays that have ended; its summary is
-/// marked as unfinished. A later process can resume the run.
+/// plays stop and are not journalled. The scorecards and the report then show these plays as
+/// interrupted, and the summary is marked as unfinished. A later process can resume the run.
 ///
 /// # Errors
 ///
@@ -130,7 +132,7 @@ pub fn run(
     Ok(results)
 }
 
-/// The two ends of the channel on which plays report their end, with their index.
+/// The two ends of the channel on which plays send their reports, each with the index of the play.
 type Reports = (Sender<(usize, Finished)>, Receiver<(usize, Finished)>);
 
 /// The plays of a run: waiting, running and done.
@@ -203,7 +205,8 @@ impl<'a> Plays<'a> {
                 break;
             }
             match self.reports.1.recv_timeout(WATCH_INTERVAL) {
-                // An aborted play may still report. It is no longer listed as running.
+                // An aborted play may still send a report. The report is ignored, because the play
+                // is no longer listed as running.
                 Ok((index, finished)) if self.mark_ended(index) => self.record_result(finished)?,
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => unreachable!("this side keeps a sender"),
@@ -302,7 +305,7 @@ impl<'a> Plays<'a> {
                 "the agent gave no action within {} s",
                 limit_ms as f64 / 1000.0
             ));
-            // If the play has just ended itself, its own report follows.
+            // If the play has already ended on its own, its own report follows.
             if let Some(finished) = self.running[&index].abort(&reason) {
                 self.mark_ended(index);
                 self.record_result(finished)?;
@@ -379,8 +382,8 @@ fn write_results(
         .write("report.html", run_page(&report).as_bytes())
 }
 
-/// Builds the films of all plays. The frames are shared out evenly, so that a long play does not
-/// displace the others.
+/// Builds the films of all plays. The limit on frames is divided evenly among the plays, so that a
+/// long play does not displace the others.
 fn build_films(spec: &RunSpec, catalog: &dyn Catalog, plays: &[PlayResult]) -> Vec<PlayFilm> {
     let mut frames_left = MAX_REPORT_FRAMES;
     let mut films = Vec::new();

@@ -133,7 +133,8 @@ impl Permit<'_> {
             Some(_) => state.breaker.abandoned(now),
         }
         if let Some(requested) = failure.and_then(|failure| failure.retry_after) {
-            // All calls go to the same server, so all of them pause.
+            // All calls of a model go to the same server, so all of them wait for the end of the
+            // pause.
             state.retry_after_until = state
                 .retry_after_until
                 .max(now + requested.min(self.admission.max_retry_after));

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ureq::Agent;
 
-/// A token that cancels every call it was passed to. Waiting calls return at once, and open
+/// A token that cancels every call it was passed to. Waiting calls return immediately, and open
 /// connections are closed. Clones share one state.
 ///
 /// # Examples

@@ -1,13 +1,14 @@
-//! The circuit breaker: after too many consecutive failures, it blocks requests for a while.
+//! The circuit breaker, which blocks requests for a while after too many consecutive failures.
 //!
-//! It reads no clock. The caller passes the time as a duration since a fixed start.
+//! The breaker reads no clock. The caller passes the current time as a duration since a fixed
+//! start.
 
 use std::time::Duration;
 
 use crate::BreakerConfig;
 use crate::config::seconds;
 
-/// The upper limit of a cool-down, which doubles with each round.
+/// The upper limit of the cool-down, which doubles each time that the breaker opens again.
 const MAX_COOL_DOWN: Duration = Duration::from_secs(600);
 
 /// A circuit breaker that allows one trial request after each cool-down.
@@ -15,7 +16,7 @@ const MAX_COOL_DOWN: Duration = Duration::from_secs(600);
 pub(crate) struct CircuitBreaker {
     config: BreakerConfig,
     state: State,
-    /// The number of times that it opened since the last success.
+    /// The number of times that the breaker has opened since the last success.
     rounds: u32,
 }
 
@@ -87,7 +88,7 @@ impl CircuitBreaker {
                 };
             }
             State::Closed { .. } | State::HalfOpen => self.open(now),
-            // The request was sent before the breaker opened.
+            // The request was sent before the breaker opened, so its failure changes nothing.
             State::Open { .. } | State::Broken => {}
         }
     }

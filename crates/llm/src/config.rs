@@ -1,8 +1,8 @@
 //! The models file: one TOML table per model.
 //!
-//! `docs/models.md` describes it for users. A configuration that is written to results contains no
-//! secrets: keys are named by their environment variable, and the values of extra headers are left
-//! out.
+//! `docs/models.md` describes it for users. A configuration that is written to results contains
+//! neither API keys nor the values of extra headers. In their place it contains the name of the
+//! environment variable with the key, and the names of the headers.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -101,8 +101,8 @@ pub struct ModelConfig {
     /// The base address of the API; the provider's public address if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// The environment variable with the API key. If absent, the provider's usual variable; if
-    /// empty, no key is sent.
+    /// The environment variable with the API key. If it is absent, the provider's usual variable is
+    /// used; if it is empty, no key is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_env: Option<String>,
     /// The provider's name for the model.
@@ -121,8 +121,8 @@ pub struct ModelConfig {
         serialize_with = "names_only"
     )]
     pub headers: BTreeMap<String, String>,
-    /// The prices of tokens. Without prices, the cost is the one that the provider reports, or
-    /// unknown.
+    /// The prices of tokens. Without prices, the cost is the one that the provider reports; if it
+    /// reports none, the cost is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<Prices>,
     #[serde(default)]
@@ -193,13 +193,13 @@ impl Default for Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Timeouts {
-    /// For resolving the host name and for connecting; it applies to each of them separately.
+    /// The limit for resolving the host name, and separately for connecting.
     pub connect_s: f64,
-    /// For each write.
+    /// The limit for each write.
     pub write_s: f64,
-    /// For each read: the maximum silence of the server.
+    /// The limit for each read, that is, the longest time for which the server may send nothing.
     pub read_s: f64,
-    /// For one attempt from start to end.
+    /// The limit for one attempt from start to end.
     pub total_s: f64,
 }
 
@@ -242,9 +242,9 @@ impl Default for RetryPolicy {
 impl RetryPolicy {
     /// Returns the pause after `attempts` attempts.
     ///
-    /// `jitter` is from 0 to 1 and decides half of the pause, so that requests that failed together
-    /// are not retried together. The pause is at least the one that the server `requested`, up to
-    /// `longest_asked_s`.
+    /// `jitter`, from 0 to 1, scales half of the pause, so that requests that failed at the same
+    /// time are not retried at the same time. The pause is at least the one that the server
+    /// `requested`, up to `longest_asked_s`.
     pub(crate) fn pause(
         &self,
         attempts: u32,
@@ -271,7 +271,8 @@ pub struct BreakerConfig {
     pub failures: u32,
     /// The first cool-down in seconds. It doubles each time that the trial request fails.
     pub cool_down_s: f64,
-    /// The number of cool-downs without a success after which every call fails at once.
+    /// The number of consecutive cool-downs without a success after which every further call fails
+    /// immediately.
     pub rounds: u32,
 }
 
@@ -377,7 +378,8 @@ impl ModelConfig {
         if self.provider == Provider::Anthropic && !self.request.contains_key("max_tokens") {
             return Err("the provider `anthropic` requires `max_tokens` in `request`".to_owned());
         }
-        // Gemini's addresses contain the name of the model.
+        // The addresses of the Gemini API contain the name of the model, so its characters are
+        // restricted.
         let fine = |letter: char| {
             letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/')
         };

@@ -33,7 +33,8 @@ pub struct Failure {
 pub enum FailureKind {
     /// The request was not sent, so it consumed nothing.
     NotSent,
-    /// The connection broke or was silent for too long. How many tokens it consumed is unknown.
+    /// The connection broke or was silent for too long. It is unknown how many tokens the request
+    /// consumed.
     Lost,
     /// The request exceeded its total timeout or the caller's deadline.
     TimedOut,
@@ -83,7 +84,8 @@ impl Failure {
     }
 
     /// Returns whether every other call would fail as well: because of a wrong key, an unknown
-    /// model, no credit, an open circuit breaker, or a cancelled or halted run.
+    /// model, missing credit, a permanently open circuit breaker, or because the call was cancelled
+    /// or halted.
     pub fn affects_all_calls(&self) -> bool {
         match self.kind {
             FailureKind::Cancelled | FailureKind::Halted | FailureKind::CircuitOpen => true,
@@ -96,7 +98,7 @@ impl Failure {
     }
 
     /// Returns whether the attempt may have consumed tokens that were not reported. Responses with
-    /// an error status are not billed.
+    /// an error status are assumed not to be billed.
     pub fn may_have_consumed_tokens(&self) -> bool {
         matches!(
             self.kind,
@@ -107,8 +109,8 @@ impl Failure {
         )
     }
 
-    /// Returns whether the failure counts for the circuit breaker: the server is unreachable or
-    /// broken, as opposed to busy or refusing.
+    /// Returns whether the circuit breaker counts the failure: the server is unreachable or broken.
+    /// A server that is busy or refuses the request does not count.
     pub(crate) fn is_server_fault(&self) -> bool {
         match self.kind {
             FailureKind::NotSent | FailureKind::Lost | FailureKind::Garbled => true,

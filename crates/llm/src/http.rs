@@ -1,7 +1,8 @@
 //! The HTTP transport: sends one request once.
 //!
-//! It knows neither the content of a request nor the retry policy. Every text that it returns is
-//! free of the API key.
+//! The transport knows neither the content of a request nor the retry policy. It replaces the API
+//! key in every text that it returns; a key that is split over several events of a stream is
+//! replaced later, by the model.
 
 use std::io::{self, BufReader, Read};
 use std::sync::{Mutex, PoisonError};
@@ -20,7 +21,7 @@ use crate::{CancelToken, LlmError, ModelConfig};
 
 /// The size limit of a response.
 const MAX_RESPONSE_BYTES: u64 = 64 * 1024 * 1024;
-/// The size limit of an error response. A longer error response is ignored.
+/// The size limit of an error response. The body of a longer error response is ignored.
 const MAX_ERROR_BYTES: u64 = 64 * 1024;
 
 /// The connections to the server of a model.
@@ -219,7 +220,8 @@ impl HttpTransport {
                     data: self.hide(&event.data),
                     ..event
                 },
-                // The reply is complete. A retry would be billed again, however the stream ends.
+                // The reply is complete, so it is used even if the stream ends irregularly: a retry
+                // would be billed again.
                 _ if stream.is_complete() => return Ok(Received::Streamed),
                 Ok(None) => {
                     return Err(Failure::new(
@@ -235,7 +237,7 @@ impl HttpTransport {
         }
     }
 
-    /// Converts a response with an error status.
+    /// Converts a response with an error status into a failure.
     fn refusal(&self, mut response: Response<Body>) -> Failure {
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers(), SystemTime::now());
@@ -336,7 +338,8 @@ impl HttpTransport {
     }
 }
 
-/// Returns the error in a response with a success status, as some proxies send it.
+/// Returns the error that a response with a success status contains. Some proxies send such
+/// responses.
 pub(crate) fn error_in(value: &Value) -> Option<Failure> {
     let error = value.get("error").filter(|error| !error.is_null())?;
     let message = error_message(value).unwrap_or_else(|| "no message".to_owned());

@@ -152,8 +152,9 @@ impl Model {
     /// Makes one call: sends the request and retries it until there is a reply or a failure that
     /// cannot be retried.
     ///
-    /// The call blocks while limits apply. `deadline` applies in addition to the configured
-    /// timeouts. `observer` is called before and after each attempt; pass `&mut ()` to ignore them.
+    /// The call blocks until the limits allow the request. `deadline` applies in addition to the
+    /// configured timeouts. `observer` is called before and after each attempt; pass `&mut ()` to
+    /// ignore them.
     pub fn ask(
         &self,
         request: &Request,
@@ -296,7 +297,7 @@ impl Model {
         let (value, broken) = match received {
             Ok(Received::Complete(value)) => (value, None),
             Ok(Received::Streamed) => (stream.0.value(), None),
-            // The events before a stream broke off may include the usage.
+            // A stream may have reported the usage before it broke off.
             Err(failure) => (stream.0.value(), Some(failure)),
         };
         let usage = wire.usage(&value);
@@ -342,7 +343,8 @@ fn halted(Halt(reason): Halt) -> Failure {
 /// Returns a random number from 0 to 1 for the jitter of retries.
 fn jitter() -> f64 {
     let mut bytes = [0; 2];
-    // If the system has no randomness, retries are not spread, which is harmless.
+    // If the system provides no randomness, the jitter is 0 and retries are not spread over time,
+    // which is harmless.
     let _ = getrandom::fill(&mut bytes);
     f64::from(u16::from_le_bytes(bytes)) / f64::from(u16::MAX)
 }

@@ -6,8 +6,8 @@ use crate::{Failure, Reply, Usage};
 
 /// A hook before and after each attempt of a call, for journals and spend limits.
 ///
-/// Both methods run in the thread of the call, without a lock. A call with two retries calls each
-/// method three times.
+/// Both methods run in the thread of the call, which holds no lock while they run. A call with two
+/// retries calls each method three times.
 ///
 /// # Examples
 ///

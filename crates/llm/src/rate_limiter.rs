@@ -1,6 +1,7 @@
 //! The limit of requests per minute.
 //!
-//! It reads no clock. The caller passes the time as a duration since a fixed start.
+//! The limiter reads no clock. The caller passes the current time as a duration since a fixed
+//! start.
 
 use std::time::Duration;
 

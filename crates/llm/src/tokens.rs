@@ -1,12 +1,13 @@
 //! A provider-independent estimate of token counts.
 //!
 //! Tokenisers differ, so the estimate serves only to predict costs and the length of a
-//! conversation. Bills and limits use the provider's counts.
+//! conversation. Costs and spend limits use the provider's counts.
 
 /// Returns an estimate of the number of tokens of a text.
 ///
-/// A word counts one token for every five letters, a number one for every three digits, and a run
-/// of the same punctuation mark one. Spaces count nothing. Each non-ASCII character counts one.
+/// A word counts as one token per five letters, a number as one token per three digits, and a
+/// sequence of the same punctuation mark as one token. Spaces are not counted. Each non-ASCII
+/// character counts as one token.
 ///
 /// # Examples
 ///

@@ -1,7 +1,8 @@
 //! Token counts and prices.
 //!
-//! **Invariant:** counts mean the same for every provider. Input includes tokens read from and
-//! written to a cache; output includes reasoning. The module `wire` converts other conventions.
+//! **Invariant:** counts have the same meaning for every provider. Input includes tokens read from
+//! and written to a cache; output includes reasoning. The module `wire` converts the counts of
+//! providers that use other conventions.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};

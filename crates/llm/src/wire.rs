@@ -19,7 +19,7 @@ use crate::{ModelConfig, Provider, Reply, Request, Role, Turn, Usage};
 
 /// The wire format of a provider.
 pub(crate) trait Wire: Send + Sync {
-    /// Returns the address of requests.
+    /// Returns the address to which requests are sent.
     fn url(&self, model: &ModelConfig) -> String;
 
     /// Returns the name and the value of the header with the API key.
@@ -138,7 +138,7 @@ fn count(value: &Value) -> u64 {
     value.as_u64().unwrap_or(0)
 }
 
-/// Returns a text, empty if it is absent.
+/// Returns a text, or an empty text if it is absent.
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }

@@ -1,9 +1,10 @@
-//! Parsing actions as external programs write them: a name or a number, and coordinates of a click.
+//! Parsing of actions that external programs write: a name or a number and, for a click, its
+//! coordinates.
 
 use rhae_engine::{Action, ActionKind};
 use serde_json::Value;
 
-/// The reason why the action of an external program cannot be parsed.
+/// The reason why an action that an external program wrote cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InvalidAction {
     /// Neither the name nor the number of an action.

@@ -10,8 +10,9 @@ use crate::{Details, WireFrames, frames_to_wire};
 
 /// A line that Rhae writes to the standard input of an agent's process.
 ///
-/// The process receives one [`Hello`](Self::Hello), then an [`Observation`](Self::Observation) for
-/// each action, then one [`End`](Self::End). It answers each observation with one [`AgentReply`].
+/// The process receives one [`Hello`](Self::Hello), then an [`Observation`](Self::Observation) each
+/// time that Rhae needs an action and, unless the play is aborted, one [`End`](Self::End). It
+/// answers each observation with one [`AgentReply`].
 ///
 /// # Examples
 ///
@@ -62,8 +63,8 @@ impl AgentMessage {
     /// The version of this protocol.
     pub const PROTOCOL: u32 = 1;
 
-    /// Creates an [`Observation`](Self::Observation). `levels` holds the completed levels and the
-    /// number of levels.
+    /// Creates an [`Observation`](Self::Observation). `levels` holds the number of completed levels
+    /// and the number of all levels.
     pub fn observation(
         frames: &[Frame],
         state: PlayState,
@@ -115,7 +116,8 @@ pub struct AgentReply {
     /// The agent's reasoning, as any JSON value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<Value>,
-    /// The tokens and calls that a model consumed, as [`ModelUsage`](crate::ModelUsage) reads them.
+    /// The model usage behind this action, with the field names of
+    /// [`ModelUsage`](crate::ModelUsage).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Value>,
     /// The cost of that usage in US dollars.
@@ -123,7 +125,7 @@ pub struct AgentReply {
     pub cost_usd: Option<f64>,
 }
 
-/// The reason why a line of an agent's process is not a reply.
+/// The reason why a line from an agent's process is not a valid reply.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplyError {
     /// The line is not a JSON object with an `action`.
@@ -152,8 +154,9 @@ impl AgentReply {
     ///
     /// # Errors
     ///
-    /// Returns a [`ReplyError`] if the line is not a JSON object, names no action, or is a click
-    /// without coordinates on the frame. The rest of the reply is not validated.
+    /// Returns a [`ReplyError`] if the line is not a JSON object of the expected shape, names no
+    /// action, or names a click without valid coordinates. The contents of `reasoning` and `usage`
+    /// are not validated.
     pub fn parse(line: &str) -> Result<(Action, Details), ReplyError> {
         let reply: Self = serde_json::from_str(line).map_err(|error| ReplyError::Json {
             line: line.trim().chars().take(60).collect(),

@@ -11,7 +11,7 @@ use serde_json::Value;
 /// The version of the configuration and of the journal.
 pub const EVAL_VERSION: u32 = 1;
 
-/// The effective configuration of an evaluation: flags after defaults were applied.
+/// The effective configuration of an evaluation: the values of all flags, with defaults filled in.
 ///
 /// It is the first file that an evaluation writes, and `--resume` reads it.
 ///
@@ -41,8 +41,8 @@ pub struct EvalConfig {
     pub run_id: String,
     /// The solver as given on the command line: `search`, `random`, `replay:FILE` or `model:NAME`.
     pub solver: String,
-    /// All settings that the answers depend on: budgets, seeds, model settings, hashes of prompts
-    /// and files.
+    /// All settings on which the answers depend: budgets, seeds, model settings, and hashes of
+    /// prompts and files.
     pub solver_settings: BTreeMap<String, Value>,
     /// The name of the evaluation protocol: `standard`, `official`, `nejumi` or `plan`.
     pub protocol: String,
@@ -122,12 +122,12 @@ pub struct EvalLimits {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum EvalLine {
-    /// A process started to work.
+    /// A process started to work on the evaluation.
     #[serde(rename = "begun")]
     Started {
         /// Unix time in milliseconds.
         at_ms: u64,
-        /// Whether the process resumed an earlier one.
+        /// Whether an earlier process started the evaluation.
         resumed: bool,
         limits: EvalLimits,
     },
@@ -139,15 +139,16 @@ pub enum EvalLine {
         #[serde(flatten)]
         target: EvalTarget,
     },
-    /// A transmission of a request is about to be sent. A retried request has several.
+    /// One transmission of a request is about to start. A request that is retried has several
+    /// transmissions.
     Try {
         request: u64,
         /// The id of the transmission, which is also sent to the provider.
         id: String,
         at_ms: u64,
     },
-    /// A transmission failed. A transmission without this line, whose request has no answer or
-    /// failure either, was in flight when the process ended.
+    /// A transmission failed. If a transmission has no such line and its request has neither an
+    /// answer nor a failure, the transmission was in flight when the process ended.
     TryFailed {
         request: u64,
         /// The id of the transmission.
@@ -181,9 +182,10 @@ pub enum EvalLine {
         /// The kind of failure, by which results count failures.
         kind: String,
         message: String,
-        /// Whether the attempts count as unanswered. Otherwise they remain open and are sent again.
+        /// Whether the failure is final, so that the attempts count as unanswered. Otherwise they
+        /// remain open, and a resumed run requests them again.
         lasting: bool,
-        /// The usage of the request. A failed request may cost money as well.
+        /// The usage of the request. A failed request can cost money too.
         #[serde(flatten)]
         spent: EvalUsage,
     },
@@ -220,7 +222,8 @@ pub struct EvalAnswer {
     /// The reasoning of the model, if the provider returns it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// Why the text ended early: `length`, or the text of a refusal. Absent if it is complete.
+    /// Why the text ended early, for example because of the token limit or a refusal. Absent if the
+    /// text is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish: Option<String>,
 }
@@ -258,13 +261,15 @@ pub struct EvalUsage {
     /// Output tokens that were reasoning.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning_tokens: u64,
-    /// The known cost, from the prices in the model's settings or as the provider reports it.
+    /// The known cost in US dollars, computed from the prices in the model's settings or reported
+    /// by the provider.
     #[serde(default, skip_serializing_if = "is_zero_cost")]
     pub cost_usd: f64,
     /// Transmissions whose tokens are known but whose cost is not.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unpriced: u64,
-    /// Transmissions whose tokens are unknown because the connection broke before they arrived.
+    /// Transmissions whose tokens are unknown, for example because the connection broke before the
+    /// provider reported them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unmeasured: u64,
 }
@@ -292,7 +297,7 @@ impl EvalUsage {
         }
     }
 
-    /// Adds the usage of another request. Sums saturate.
+    /// Adds the usage of another request. Counts saturate instead of overflowing.
     pub fn add(&mut self, other: &Self) {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
         self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);

@@ -1,5 +1,5 @@
-//! Every serialised form of Rhae, with its version: recordings, scorecards, run and evaluation
-//! folders, REST bodies, and the lines exchanged with the process of an agent.
+//! The serialised forms that the crates of Rhae share, with their versions: recordings, scorecards,
+//! run and evaluation folders, REST bodies, and the lines exchanged with an agent's process.
 //!
 //! # Overview
 //!
@@ -15,15 +15,16 @@
 //!
 //! # Invariants
 //!
-//! * The types of the engine are not serialised. A form that is written to a file or sent over a
-//!   connection is defined here and converted from engine types. A field name is part of the form
-//!   and does not change.
-//! * Text that is read is untrusted. Every parser returns a typed error that names the line and the
-//!   reason, and never panics.
-//! * [`RunOutcome::count`] is the only rule for counting actions, resets and levels, whether they
-//!   are counted during a play or from a log.
+//! * Engine types are not serialised directly. This crate defines the forms in which plays,
+//!   scorecards and runs are written to files or sent over a connection, and converts engine types
+//!   to them. The name of a field is part of its form and does not change.
+//! * Input is untrusted. The parsers of recordings and agent replies never panic: they return a
+//!   typed error with the reason. An error in a line of a recording also names the number of the
+//!   line.
+//! * [`RunOutcome::count`] implements the rules for counting actions, resets and levels. Scorecards
+//!   use no other counts, whether they are made during a play or from a log.
 //!
-//! This crate does not know files, the network or how a score is computed.
+//! This crate opens no files, does not use the network and does not compute scores.
 //!
 //! # Examples
 //!
@@ -85,5 +86,5 @@ pub use scorecard::{EnvironmentScore, RunScore, Scorecard, TagScore};
 pub use time::{compact_utc, rfc3339_utc};
 pub use usage::ModelUsage;
 
-/// The name and version of this software, as results and recordings carry it.
+/// The name and version of this software, as they are written to results and recordings.
 pub const SOFTWARE: &str = concat!("rhae ", env!("CARGO_PKG_VERSION"));

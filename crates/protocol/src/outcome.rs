@@ -1,4 +1,4 @@
-//! Counting a play: one rule, used during a play and when a log is read.
+//! The rules for counting the commands of a play, used both during a play and when a log is read.
 
 use rhae_engine::{Action, Observation, PlayState};
 
@@ -36,7 +36,8 @@ impl From<&Observation> for StepOutcome {
     }
 }
 
-/// An entry that does not record whether the command changed the state counts as a change.
+/// If an entry does not record whether the command changed the state, the command is assumed to
+/// have changed it.
 impl From<&Entry> for StepOutcome {
     fn from(entry: &Entry) -> Self {
         Self {
@@ -51,8 +52,8 @@ impl From<&Entry> for StepOutcome {
 }
 
 impl RunOutcome {
-    /// Counts one step of this run. `level` is the level, from 0, on which the command was given:
-    /// the action is charged to it even if it completes the level.
+    /// Counts one step of this run. `level` is the index, from 0, of the level on which the command
+    /// was given. The action is charged to this level even if it completes the level.
     ///
     /// # Examples
     ///
@@ -93,8 +94,8 @@ impl RunOutcome {
             level.effective += u32::from(step.changed);
             self.resets += u64::from(step.reset);
         }
-        // Hosted games may skip levels or fall back. The completed levels are always exactly the
-        // first `levels_completed` ones.
+        // A hosted game may skip levels or return to an earlier one. Exactly the first
+        // `levels_completed` levels count as completed.
         for (index, level) in self.levels.iter_mut().enumerate() {
             level.completed = index < completed;
         }

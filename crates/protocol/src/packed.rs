@@ -16,8 +16,8 @@
 //! ```
 //!
 //! A frame is encoded relative to the previous frame, also across moments. The frame before the
-//! first one consists of colour 0. Games draw in blocks, so neighbouring rows mostly change in the
-//! same way: a moved block takes 8 bytes.
+//! first one consists of colour 0. Games draw rectangular blocks, so neighbouring rows usually
+//! change in the same way. A frame in which a single block has moved horizontally takes 8 bytes.
 //!
 //! **Invariant:** unpacking restores every cell, except that cells outside the sixteen colours are
 //! packed as 15.
@@ -50,11 +50,12 @@ pub struct ObservationView<'a> {
 
 /// Encodes consecutive observations in the packed form.
 ///
-/// The packer remembers the last frame, so one packer must encode a whole stream in order.
+/// The packer remembers the last frame, so all observations of a stream must be encoded in order by
+/// the same packer.
 ///
 /// # Examples
 ///
-/// A frame that equals the previous one takes a single byte.
+/// A frame that is identical to the previous one takes a single byte.
 ///
 /// ```
 /// use rhae_engine::{Action, Frame, PlayState};
@@ -73,7 +74,7 @@ pub struct ObservationView<'a> {
 /// let mut packer = Packer::default();
 /// let mut bytes = Vec::new();
 /// packer.pack(observation, &mut bytes);
-/// // Head, levels and frame count; one band of 64 equal rows with one run.
+/// // Head, levels and frame count; one band of 64 identical rows with one run.
 /// assert_eq!(bytes.len(), 4 + 1 + 3 + 2);
 ///
 /// let first = bytes.len();
@@ -121,8 +122,8 @@ impl Packer {
         if let Action::Action6 { x, y } = observation.action {
             bytes.extend([x, y]);
         }
-        // An observation has at most 1,001 frames. If one had more than fit the counter, the last
-        // frames would be kept, because the settled frame is last.
+        // An observation has at most 1,001 frames. If one had more frames than the counter can
+        // hold, only the last ones would be encoded, because the settled frame is last.
         for frame in &observation.frames[observation.frames.len() - usize::from(count)..] {
             pack_frame(&self.before, frame, bytes);
             self.before.copy_from(frame);

@@ -47,8 +47,9 @@ pub fn current_level(levels_completed: u8, win_levels: u8) -> u8 {
     levels_completed.saturating_add(1).min(win_levels)
 }
 
-/// The response to a command for the web app: as [`FrameResponse`](crate::FrameResponse), but with
-/// frames in the packed form, encoded relative to an empty frame.
+/// The response to a command of the web app. In contrast to
+/// [`FrameResponse`](crate::FrameResponse), its frames are in the packed form, and the first one is
+/// encoded relative to a frame of colour 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CompactResponse {
     pub guid: String,
@@ -129,8 +130,8 @@ pub struct PlayEvent {
 }
 
 impl PlayEvent {
-    /// Creates the event of an observation. `packer` belongs to the stream and is `None` for its
-    /// first event.
+    /// Creates the event of an observation. `packer` holds the encoding state of the event stream.
+    /// The caller passes `None` for the first event, which becomes a keyframe.
     pub fn new(
         index: u32,
         observation: ObservationView<'_>,

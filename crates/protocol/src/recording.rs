@@ -1,9 +1,10 @@
 //! Recordings of plays: the action log of Rhae, and the two formats of the official tools.
 //!
 //! The action log has one JSON object per line. The first line is the header. Then follows one line
-//! for each observation, starting with the opening RESET, with the command and the hash of its
-//! frames. The log contains no frames: a replay reproduces them, and the hashes prove that they are
-//! the same. A closing line says why the play ended. A file without it was cut off.
+//! for each observation, starting with that of the opening RESET. Such a line holds the command and
+//! the hash of the resulting frames. The log contains no frames: a replay reproduces them, and the
+//! hashes show whether they are the same. A closing line says why the play ended. A recording
+//! without a closing line is incomplete, for example because the run was interrupted.
 
 mod native;
 mod official;
@@ -69,9 +70,11 @@ pub struct Recording {
     /// The format from which the recording was read.
     pub format: Format,
     pub header: Header,
-    /// One entry for each observation, the opening RESET first.
+    /// One entry for each observation. The first is the opening RESET, which recordings of the
+    /// official agents repository may omit.
     pub entries: Vec<Entry>,
-    /// Why the play ended; `None` if the recording was cut off or its format does not record it.
+    /// Why the play ended; `None` if the recording is incomplete or its format does not record the
+    /// ending.
     pub ending: Option<Ending>,
 }
 
@@ -104,8 +107,8 @@ pub enum ResetRule {
     /// a win, or if no action was taken since the last RESET or level change.
     #[default]
     Official,
-    /// The rule of competitions: RESET only restarts levels. Where the official rule would restart
-    /// the game, the command has no effect and is not counted.
+    /// The rule of competitions: RESET only restarts levels. A RESET that would restart the whole
+    /// game under the official rule has no effect and is not counted.
     LevelsOnly,
 }
 
@@ -137,7 +140,7 @@ pub struct Entry {
     pub counted: bool,
     /// Whether the command changed the state; `None` if the format does not record it.
     pub changed: Option<bool>,
-    /// Notes of the agent. They are not part of the hash.
+    /// Notes about the action, mostly from the agent. They are not part of the hash.
     pub details: Details,
 }
 
@@ -148,7 +151,7 @@ pub struct Details {
     pub t_ms: Option<u64>,
     /// The agent's reasoning, as any JSON value.
     pub reasoning: Option<Value>,
-    /// The model usage as its provider reported it; see [`ModelUsage`](crate::ModelUsage).
+    /// The model usage as the agent reported it; see [`ModelUsage`](crate::ModelUsage).
     pub usage: Option<Value>,
     /// The cost of that usage in US dollars.
     pub cost_usd: Option<f64>,
@@ -163,8 +166,8 @@ pub enum Ending {
     Budget,
     /// The agent chose to stop.
     Stopped,
-    /// The agent or the environment failed: it crashed, timed out or violated the protocol. The
-    /// text is the reason.
+    /// The agent or the environment failed, for example because it crashed, timed out or violated
+    /// the protocol. The text is the reason.
     Failed(String),
 }
 

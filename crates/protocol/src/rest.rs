@@ -1,7 +1,8 @@
 //! REST bodies about environments and commands, in the official shape.
 //!
-//! A frame has 4,096 cells, and serialising it dominates the cost of a response. Frames are
-//! therefore written from a table of all pairs of cells instead of number by number.
+//! A frame has 4,096 cells, and serialising it dominates the cost of a response. The cells are
+//! therefore not formatted one by one: a precomputed table holds the JSON text of every pair of
+//! colours.
 
 use rhae_engine::{Action, ActionKind, ActionSet, Frame, GameInfo, PlayState, SIZE};
 use serde::Serialize;
@@ -207,7 +208,8 @@ pub(crate) fn write_frames(json: &mut Vec<u8>, frames: &[Frame]) {
 /// The JSON text of two cells, each followed by a comma. The last byte holds the length.
 type Pair = [u8; 8];
 
-/// The text of every pair of cells. The first cell is the high half of the index.
+/// The text of every pair of colours. The upper four bits of the index are the first cell, the
+/// lower four bits the second.
 const PAIRS: [Pair; 256] = {
     let mut pairs = [[0; 8]; 256];
     let mut index = 0;

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::ModelUsage;
 
-/// The effective configuration of a run: flags after defaults were applied.
+/// The effective configuration of a run: the values of all flags, with defaults filled in.
 ///
 /// It is the first file that a run writes, and `--resume` reads it.
 ///
@@ -73,7 +73,7 @@ pub struct RunConfig {
 /// The settings of a language model that plays.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelRun {
-    /// The model's table of the model file. It contains no API key.
+    /// The model's table from the models file. It contains no API key.
     pub config: Value,
     pub system_prompt: String,
     /// Whether the model's earlier reasoning is sent back with the conversation.
@@ -107,7 +107,8 @@ pub struct ModelRun {
 pub struct ServerRecord {
     /// The URL of the server.
     pub server: String,
-    /// The cards in the order in which they were opened, including those of interrupted processes.
+    /// The cards in the order in which they were opened, including those that an interrupted
+    /// process opened.
     pub cards: Vec<CardRecord>,
 }
 
@@ -185,7 +186,7 @@ pub enum JournalLine {
     },
 }
 
-/// The counts of one play, which are all that scoring needs.
+/// The counts of one play. Together with the baselines they determine its score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlayResult {
     /// The repeat to which the play belongs, from 1.
@@ -278,14 +279,15 @@ pub struct RunSummary {
     pub finished: bool,
     /// The number of plays that ended as `failed`.
     pub failed_plays: u32,
-    /// Whether any baseline is provisional, that is, computed by a solver instead of from people.
+    /// Whether any baseline is provisional, that is, computed by a solver instead of derived from
+    /// plays by people.
     pub provisional_baselines: bool,
     pub environments: Vec<SummaryEnvironment>,
     /// The path of the run folder.
     pub folder: String,
     /// The path of the HTML report.
     pub report: String,
-    /// The duration of the run, without the time before an interruption.
+    /// The duration in seconds. For a resumed run, only the time since it was resumed counts.
     pub seconds: f64,
     /// The model usage over all cards; absent if the agent reported none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

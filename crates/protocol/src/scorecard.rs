@@ -1,8 +1,8 @@
-//! The scorecard in the official shape, extended by the scoring method, the software, the source of
-//! the baselines and the reason why a run ended.
+//! The scorecard in the official shape, extended with the scoring method, the software, the source
+//! of the baselines and the reason why a run ended.
 //!
 //! Serialised scores are percentages. The official client computes the numbers of an environment
-//! from its runs, so `id` and `runs` must never be empty.
+//! from its runs, so every environment must have a non-empty `id` and at least one run.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The model usage of a player: calls, tokens and cost.
+//! The usage of language models: calls, tokens and cost.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
@@ -8,9 +8,11 @@ use utoipa::ToSchema;
 
 use crate::Details;
 
-/// The usage of language models, as their providers report it.
+/// The usage of language models: calls, tokens and cost.
 ///
-/// Input tokens include tokens read from or written to a cache. Output tokens include reasoning.
+/// Token counts normally originate from the provider; usage that
+/// [`from_details`](Self::from_details) reads from an agent's details is unverified. Input tokens
+/// include tokens read from or written to a cache. Output tokens include reasoning.
 ///
 /// # Examples
 ///
@@ -75,7 +77,8 @@ impl ModelUsage {
         Some(usage)
     }
 
-    /// Returns the sum, or `None` for an empty iterator.
+    /// Returns the sum, or `None` for an empty iterator. An unknown cost counts as zero; the total
+    /// cost is unknown only if all costs are.
     pub fn total(all: impl IntoIterator<Item = Self>) -> Option<Self> {
         all.into_iter().reduce(Add::add)
     }

@@ -18,8 +18,8 @@ use crate::{GameFolder, HostError, Layers, Limits};
 pub struct GamesOptions {
     /// Folders that are searched for games.
     pub folders: Vec<PathBuf>,
-    /// A program that calls [`launch`](crate::launch) with the arguments after these, for example
-    /// `rhae-sandboxed`.
+    /// The launcher: a program, for example `rhae-sandboxed`, and its first arguments. The program
+    /// must pass the arguments that follow these to [`launch`](crate::launch).
     pub launcher: Vec<OsString>,
     /// The Python interpreter for games. `None` searches for a suitable one.
     pub python: Option<PathBuf>,
@@ -99,7 +99,7 @@ impl Games {
         })
     }
 
-    /// Returns the folders of the hosted games, in the order of the list.
+    /// Returns the folders of the hosted games, in the order of [`Catalog::list`].
     pub fn folders(&self) -> impl Iterator<Item = &GameFolder> {
         self.hosted.iter().map(|game| &game.folder)
     }
@@ -109,8 +109,8 @@ impl Games {
     ///
     /// # Errors
     ///
-    /// [`HostError::SandboxIncomplete`], [`HostError::NoPython`] or [`HostError::Launcher`]. The
-    /// games are not at fault.
+    /// [`HostError::SandboxIncomplete`], [`HostError::NoPython`] or [`HostError::Launcher`]. These
+    /// errors concern the system, not a particular game.
     pub fn ready(&self) -> Result<(), HostError> {
         let config = &self.pool.config;
         if !self.hosted.is_empty() {
@@ -127,7 +127,7 @@ impl Games {
         self.pool.config.layers()
     }
 
-    /// Finds a hosted game by its full id or, for an id without version, its newest version.
+    /// Finds a hosted game by its full id. For an id without a version, returns the newest version.
     fn hosted(&self, name: &str) -> Option<&Arc<Game>> {
         let name = name.to_ascii_lowercase();
         let exact = self

@@ -1,7 +1,7 @@
 //! The record of files downloaded from a server: their origin and checksums.
 //!
-//! **Invariant:** a file whose content differs from what was downloaded belongs to the user and is
-//! never overwritten.
+//! **Invariant:** a file whose content differs from what was downloaded counts as the user's own
+//! and is never overwritten.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +22,8 @@ const FILE_NAME: &str = ".rhae-fetched.json";
 pub enum WriteOutcome {
     /// The file did not exist.
     Created,
-    /// The file was as downloaded earlier, and the server has a new version.
+    /// The file was unchanged since its last download and has been replaced with the server's new
+    /// version.
     Updated,
     /// The file already had this content.
     Unchanged,

@@ -95,7 +95,8 @@ impl GameFolder {
     }
 }
 
-/// Finds the source file of a class, named in lower case or like the class.
+/// Finds the source file of a class. Its name is the class name, in lower case or unchanged, with
+/// the extension `.py`.
 fn source_of(folder: &Path, class_name: &str) -> Result<PathBuf, HostError> {
     let expected = format!("{}.py", class_name.to_ascii_lowercase());
     let names = [expected.clone(), format!("{class_name}.py")];

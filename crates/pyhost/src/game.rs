@@ -11,8 +11,8 @@ use crate::python::Python;
 use crate::sandbox::{Layers, SandboxSpec};
 use crate::{GameFolder, HostError, Limits};
 
-/// The environment variables of a game's process. None comes from the user, and the settings make
-/// the game reproducible.
+/// The environment variables of a game's process. None of them comes from the user's environment.
+/// The settings help to make games reproducible.
 const ENVIRONMENT: [(&str, &str); 8] = [
     ("PATH", "/usr/bin:/bin"),
     ("LANG", "C.UTF-8"),
@@ -64,7 +64,7 @@ impl HostConfig {
         }
     }
 
-    /// Returns the interpreter. It is searched for once.
+    /// Returns the interpreter. The first call searches for it.
     fn python(&self) -> Result<&Python, HostError> {
         let found = self
             .found
@@ -121,8 +121,8 @@ impl HostConfig {
             (Some(source), _) => {
                 let python = self.python_with_engine()?;
                 let mut program = vec![python.executable.clone().into_os_string()];
-                // The host kills itself slightly later than Rhae would, in case Rhae itself is
-                // gone.
+                // The game's process ends itself one second after Rhae would kill it, in case Rhae
+                // is no longer running.
                 program.extend(python.arguments(
                     source,
                     &folder.metadata.class_name,

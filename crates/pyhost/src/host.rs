@@ -1,7 +1,8 @@
 //! A game's process, which handles one request at a time, each with a deadline.
 //!
 //! **Invariant:** whatever the process does (hang, crash, write garbage), a request returns in
-//! bounded time. After the first failure the process is killed and receives no further request.
+//! bounded time. After a timeout, a crash or a violation of the protocol, the process is killed and
+//! receives no further request.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -18,7 +19,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::sandbox::SETUP_FAILED;
 use crate::wire::{MAX_MESSAGE_BYTES, PROTOCOL, Reply, Request, sanitize};
 
-/// How long a process may take to start: on a busy machine an interpreter reads many files.
+/// How long a process may take to start. An interpreter reads many files at start-up, which takes
+/// long on a busy machine.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long to wait for the exit status of a process that has closed its pipe.
 const EXIT_WAIT: Duration = Duration::from_millis(500);
@@ -149,7 +151,8 @@ impl Host {
         self.dead.load(Ordering::Acquire)
     }
 
-    /// Schedules a play to be closed with the next request. There is no response to wait for.
+    /// Schedules a play to be closed with the next request. CLOSE has no response, so the caller
+    /// need not wait.
     pub(crate) fn close(&self, play: u32) {
         lock(&self.closing).push(play);
     }
@@ -286,7 +289,8 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // After a successful wait the pid may belong to another process.
+        // The process is killed only if it is still running, because after a successful wait the
+        // pid may belong to another process.
         if matches!(self.child.try_wait(), Ok(None)) {
             self.kill();
         }

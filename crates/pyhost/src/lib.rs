@@ -18,19 +18,20 @@
 //!
 //! - Foreign code runs only in separate processes, which are started through the launcher.
 //! - A request to a process returns in bounded time, whatever the process does.
-//! - A faulty game fails its own play, with a reason. Other plays in the same process are rebuilt
-//!   from their actions in a new process.
+//! - A faulty game fails its own play, with a reason. If its process has to be killed, the other
+//!   plays in that process are rebuilt from their actions in a new process.
 //!
 //! # Protection
 //!
 //! With the required layers ([`Layers::missing`] is empty), a game cannot read or change the user's
-//! files, use the network, start or signal processes, exceed its memory limit, or hang its caller.
-//! The sandbox does **not** protect against flaws in the kernel or against timing side channels. It
-//! does not isolate plays of one game from each other, because they share processes. A game can
-//! read the files that it needs to run: its own folder, the Python installation and the system
-//! libraries. It can also see the names and sizes of other files if it knows their paths, the
-//! system time, and general facts about the system such as the kernel version. On systems other
-//! than Linux there is no sandbox at all; games then run only with [`GamesOptions::unsafe_host`].
+//! files, use the network, start or signal processes, exceed its memory limit, or block its caller
+//! indefinitely. The sandbox does **not** protect against flaws in the kernel or against timing
+//! side channels. It does not isolate plays of one game from each other, because they share
+//! processes. A game can read the files that it needs to run: its own folder, the Python
+//! installation and the system libraries. It can also find out whether a path exists and read the
+//! size and times of that file, the system time, and general facts about the system such as the
+//! kernel version. On systems other than Linux there is no sandbox at all; games then run only with
+//! [`GamesOptions::unsafe_host`].
 //!
 //! This crate knows nothing about terminals, HTTP or scores.
 //!
@@ -103,7 +104,7 @@ pub enum HostError {
     #[error("`{}`: {problem}", file.display())]
     Metadata {
         file: PathBuf,
-        /// The field and its fault.
+        /// The faulty field and what is wrong with it.
         problem: String,
     },
     /// A file that the metadata refers to does not exist.

@@ -3,7 +3,7 @@
 use rhae_engine::{ActionKind, ActionSet, Baseline, BaselineSource, GameId, GameInfo};
 use serde_json::Value;
 
-/// The default animation speed of the toolkit.
+/// The toolkit's default animation speed, in frames per second.
 const DEFAULT_FPS: u8 = 5;
 /// The maximum number of levels in the official engine.
 const MAX_LEVELS: usize = 254;
@@ -31,8 +31,8 @@ pub struct Metadata {
     pub id: GameId,
     /// The title. The default is the id without its version.
     pub title: String,
-    /// Labels for filtering. `keyboard`, `click` and `keyboard_click` also suggest the available
-    /// actions.
+    /// Labels for filtering. `keyboard`, `click` and `keyboard_click` also determine which actions
+    /// are listed before the first play.
     pub tags: Vec<String>,
     /// The baseline of each level in actions. Empty if the file has no baselines.
     pub baselines: Vec<u32>,
@@ -162,7 +162,7 @@ pub fn is_class_name(text: &str) -> bool {
     plain && (1..=64).contains(&text.len()) && !text.as_bytes()[0].is_ascii_digit()
 }
 
-/// Returns the default class name: the id without version, the first letter in upper case.
+/// Returns the default class name: the id without its version, with the first letter in upper case.
 fn default_class(base: &str) -> String {
     base[..1].to_ascii_uppercase() + &base[1..]
 }

@@ -96,8 +96,8 @@ impl HostedPlay {
         }
     }
 
-    /// Requests the keys and clicks of the state. Only Rhae's own host supports this; programs that
-    /// implement the protocol themselves are not asked.
+    /// Requests the key and the clicks of the state. Only Rhae's own host supports this request, so
+    /// it is not sent to programs that implement the protocol themselves.
     fn state_info(&self, deep: bool) -> Option<StateInfo> {
         if self.failed.is_some() || self.game.folder.source.is_none() {
             return None;
@@ -121,8 +121,8 @@ impl HostedPlay {
         matches!(self.try_request(request), Ok(Some(Reply::Done))).then_some(slot)
     }
 
-    /// Reserves a slot with the state of a snapshot: from the game's own state if it has one,
-    /// otherwise by replaying the actions.
+    /// Reserves a slot and brings it to the state of a snapshot. Loads the game's own state if the
+    /// snapshot contains one; otherwise, or if loading fails, replays the actions.
     fn restore_slot(&self, snapshot: &Snapshot) -> Result<Slot, String> {
         if let Some(state) = &snapshot.state {
             let slot = self.pool.acquire(&self.game)?;
@@ -318,7 +318,7 @@ fn open_play(
     }
 }
 
-/// Opens a new play and repeats the actions. Fails if the frames differ.
+/// Opens a new play and repeats the actions. Fails if the frames differ from the recorded ones.
 fn replay(
     pool: &Arc<Pool>,
     game: &Arc<Game>,

@@ -1,8 +1,8 @@
 //! The pool of game processes, which assigns plays to processes.
 //!
-//! Plays of one game share processes, because an interpreter takes tens of megabytes. A game has at
-//! most as many processes as the machine has cores. A few processes without plays are kept, because
-//! an interpreter takes long to start.
+//! Plays of one game share processes, because an interpreter takes tens of megabytes. A game
+//! normally has at most as many processes as the machine has cores. A few processes without plays
+//! are kept, because an interpreter takes long to start.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -54,8 +54,8 @@ impl Pool {
                 return Ok(take(host));
             }
         }
-        // The lock is released while a process starts, so that other games are not blocked. Two
-        // concurrent calls may therefore start one process too many.
+        // The lock is released while a process starts, so that other games are not blocked.
+        // Concurrent calls may therefore start more processes than the limit.
         let command = self
             .config
             .command(game)

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 
 use serde::Deserialize;
 
-/// The host's script. The interpreter gets it as text, so it need not be installed.
+/// The host's script. The interpreter gets its text as an argument, so the script need not be
+/// installed.
 const SCRIPT: &str = include_str!("../../../python/rhae/host.py");
 /// A script that prints an interpreter's version, paths and engine as JSON.
 const PROBE: &str = r#"
@@ -48,8 +49,9 @@ impl Python {
     /// The oldest version that the engines support.
     const MIN_VERSION: (u8, u8) = (3, 12);
 
-    /// Returns the selected interpreter, or the first on the path that has an engine, or else the
-    /// first that is new enough.
+    /// Returns the interpreter `named`. Without a name, the candidates are the active virtual
+    /// environment and the interpreters on the path, and the first one that is new enough and has
+    /// an engine is returned, or else the first one that is new enough.
     pub(crate) fn find(named: Option<&Path>) -> Result<Self, String> {
         if let Some(named) = named {
             // A path is relative to the current folder. Symbolic links are kept, because a virtual
@@ -108,8 +110,8 @@ impl Python {
         serde_json::from_slice(&output.stdout).ok()
     }
 
-    /// Returns the arguments that host a class of a source file. The host exits if a
-    /// request takes longer than `seconds`.
+    /// Returns the arguments with which the interpreter hosts a class of a source file. The host
+    /// exits if a request takes longer than `seconds`.
     pub(crate) fn arguments(&self, source: &Path, class_name: &str, seconds: f64) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = Self::OPTIONS.map(OsString::from).to_vec();
         arguments.extend(["-c", SCRIPT].map(OsString::from));

@@ -18,12 +18,12 @@
 //! **Not protected:**
 //!
 //! - Flaws in the kernel, and side channels such as timing.
-//! - Readable files: the game's folder, the Python installation with its packages (or the game's own
-//!   program), and the system paths in `linux::SYSTEM`.
+//! - Readable files: the game's folder, the Python installation with its packages (or the game's
+//!   own program), and the system paths in `linux::SYSTEM`.
 //! - File metadata: Landlock does not restrict `stat` and `access`, so a game can test whether a
 //!   path exists and read its size and times.
 //! - General facts: the system time, the kernel version, the amount of memory, the user id.
-//! - CPU time within the time limit of an action.
+//! - The CPU: a game may use it fully within the time limit of an action.
 //! - Plays of the same game in the same process, which share its memory.
 //! - Whatever a missing layer would cover, if the user runs games with `--unsafe-host`.
 //!
@@ -115,7 +115,7 @@ impl fmt::Display for Layers {
     }
 }
 
-/// The arguments of the launcher: the sandbox, and the program to run in it.
+/// The arguments of the launcher: a description of the sandbox, and the program to run in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SandboxSpec {
     /// Files and folders that the program may read and execute, in addition to the system's.
@@ -179,15 +179,15 @@ impl SandboxSpec {
     }
 }
 
-/// Runs the launcher: enters the sandbox that the arguments describe and replaces this process by
+/// Runs the launcher: enters the sandbox that the arguments describe and replaces this process with
 /// the program that they name.
 ///
 /// The arguments are `--read PATH` (repeatable), `--memory-mb N`, `--cpu-seconds N`, `--partial`,
 /// and `--` followed by the program and its arguments. The function returns only if it fails, with
 /// exit code 125, or if there is no program. In the latter case it prints the [`Layers`] as JSON.
 ///
-/// The layers cannot be removed again, so this must be the whole job of a process. A host calls it
-/// in a hidden subcommand and passes that as
+/// The layers cannot be removed again, so a process that calls this function should do nothing
+/// else. A host calls it in a hidden subcommand and passes that as
 /// [`GamesOptions::launcher`](crate::GamesOptions::launcher).
 pub fn launch(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match enter(arguments) {

@@ -1,8 +1,8 @@
 //! Snapshots of plays of hosted games: the actions with the hashes of their frames, and the game's
-//! own state if it supports that.
+//! own state if the game can save it.
 //!
-//! **Invariant:** the actions alone suffice to restore a play; the state is only faster. A state is
-//! used only with the same source files.
+//! **Invariant:** the actions alone suffice to restore a play; loading the game's own state is only
+//! faster. A snapshot is accepted only if the game's source files are the same as when it was made.
 
 use rhae_engine::{Action, GameId};
 

@@ -43,8 +43,8 @@ pub(crate) enum Request<'a> {
     Close {
         play: u32,
     },
-    /// Supported only by Rhae's own host. Another program might fail the play over an unknown
-    /// request.
+    /// Supported only by Rhae's own host and sent only to it, because another program might fail
+    /// the play when it receives an unknown request.
     State {
         play: u32,
         deep: bool,
@@ -108,7 +108,7 @@ pub(crate) enum Reply {
 /// Facts about a state that its frame does not show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StateInfo {
-    /// Distinguishes states with equal frames.
+    /// Distinguishes states whose frames are identical.
     pub(crate) key: Option<u128>,
     /// The clicks that may have an effect, or `None` if unknown.
     pub(crate) clicks: Option<Vec<(u8, u8)>>,

@@ -2,9 +2,9 @@
 //! its attempts.
 //!
 //! Invariant: notices that qualify the score (an unfinished run, failed requests) are directly
-//! below it. Texts of models are untrusted.
+//! below it. Texts written by models are untrusted, so they are escaped.
 //!
-//! Tasks are collapsed, so that the page opens quickly however many there are.
+//! Every task is collapsed at first, so that a page with many tasks opens quickly.
 
 mod task;
 

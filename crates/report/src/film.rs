@@ -1,9 +1,10 @@
-//! A film: a replayed play with all its frames, from which GIFs and player pages are made.
+//! A film: a replayed play with all its frames, from which GIFs and pages with a browser player are
+//! made.
 //!
 //! Invariant: the first moment is the opening RESET, and every moment has at least one frame, the
 //! settled frame last. The drawing code skips a moment without frames instead of failing.
 //!
-//! A film contains neither scores nor baselines, and does not depend on how it was replayed.
+//! A film contains neither scores nor baselines, and it does not know where its frames come from.
 
 use rhae_engine::{Action, Frame, Observation, PlayState};
 use serde_json::Value;
@@ -11,9 +12,9 @@ use serde_json::Value;
 /// A play with all its frames.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Film {
-    /// The environment.
+    /// The name of the environment.
     pub title: String,
-    /// One line with the player and the seed.
+    /// One line with the agent and its seed.
     pub subtitle: String,
     /// The speed of animations.
     pub frames_per_second: u8,
@@ -39,7 +40,7 @@ pub struct Moment {
     pub counted: bool,
     /// Whether the command restarted the game at its first level.
     pub full_reset: bool,
-    /// The player's reasoning.
+    /// The reasoning that the agent recorded with the command.
     pub reasoning: Option<String>,
 }
 
@@ -84,8 +85,8 @@ impl Film {
         1000 / u32::from(self.frames_per_second.clamp(1, 60))
     }
 
-    /// Returns the counts of each level, run by run. A full reset starts another run. An action
-    /// belongs to the level on which it was taken.
+    /// Returns the counts of each level for every run of the play. A full reset starts another run.
+    /// An action is counted on the level on which it was taken.
     pub fn tallies(&self) -> Vec<Vec<LevelTally>> {
         let mut runs = vec![vec![LevelTally::default(); usize::from(self.win_levels)]];
         let mut level = 0;

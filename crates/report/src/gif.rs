@@ -1,5 +1,6 @@
-//! Small animated GIFs of films. The file has one palette, each picture contains only the rectangle
-//! that changed, and unchanged pixels inside the rectangle are transparent, which compresses well.
+//! Small animated GIFs of films. All pictures share one palette, and each picture contains only the
+//! rectangle that changed. Unchanged pixels inside the rectangle are transparent where possible,
+//! which improves the compression.
 //!
 //! Invariant: the file always contains the last settled frame, however low the limit on pictures
 //! is.
@@ -14,8 +15,8 @@ use crate::{Film, PictureError};
 pub struct GifOptions {
     /// Pixels per cell, 1 to 16.
     pub zoom: usize,
-    /// The maximum number of pictures. Animation frames are dropped evenly first, then settled
-    /// frames.
+    /// The maximum number of pictures. If the film has more, animation frames are dropped first and
+    /// then settled frames, each evenly over the film.
     pub max_frames: Option<usize>,
     /// How long a settled frame is shown after an action that changed something.
     pub settled_ms: u32,
@@ -41,7 +42,8 @@ impl Default for GifOptions {
 ///
 /// # Errors
 ///
-/// Returns [`PictureError::Empty`] if the film has no frames, and an error of the GIF encoder.
+/// Returns [`PictureError::Empty`] if the film has no frames, and [`PictureError::Animate`] if the
+/// GIF encoder fails.
 pub fn animated_gif(film: &Film, options: &GifOptions) -> Result<Vec<u8>, PictureError> {
     let zoom = options.zoom.clamp(1, 16);
     let shots = thinned(
@@ -131,8 +133,8 @@ fn shots<'a>(film: &'a Film, options: &GifOptions) -> Vec<Shot<'a>> {
     shots
 }
 
-/// Keeps at most `max` shots, spread evenly over the film: all settled shots and a part of the
-/// others, or a part of the settled shots.
+/// Keeps at most `max` shots, spread evenly over the film: all settled shots and some of the others
+/// or, if there are more than `max` settled shots, only some of the settled ones.
 fn thinned(shots: Vec<Shot<'_>>, max: usize) -> Vec<Shot<'_>> {
     if shots.len() <= max {
         return shots;
@@ -296,8 +298,8 @@ fn cut(
             .zip(old.clone())
             .filter(|(new, old)| new != old)
             .fold(0u16, |used, (new, _)| used | 1 << new);
-        // A colour that no changed pixel has can represent unchanged pixels. The lowest index gives
-        // the shortest codes.
+        // A colour that no changed pixel has can represent the unchanged pixels. The lowest such
+        // index is chosen, because low indices give the shortest codes.
         transparent = (0..16).find(|color| used >> color & 1 == 0);
         if let Some(color) = transparent {
             buffer
@@ -321,8 +323,8 @@ fn cut(
     }
 }
 
-/// Converts to centiseconds, the unit of GIF delays. Browsers show delays below two as ten, so two
-/// is the minimum.
+/// Converts milliseconds to centiseconds, the unit of GIF delays. Browsers display delays below two
+/// as ten, so the minimum is two.
 fn centiseconds(ms: u32) -> u16 {
     u16::try_from(ms / 10).unwrap_or(u16::MAX).max(2)
 }

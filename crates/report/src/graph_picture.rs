@@ -2,7 +2,7 @@
 //! each depth if there are too many.
 //!
 //! Invariants: the kind of a state is shown by shape as well as colour. Lines use the text colour,
-//! so that one picture serves light and dark pages. This module cannot render the frame of a
+//! so that the same picture works on light and dark pages. This module cannot render the frame of a
 //! state; the caller passes the frames.
 
 use std::fmt::Write as _;

@@ -16,8 +16,9 @@
 //!
 //! # Invariants
 //!
-//! Names, messages and reasoning are untrusted input. HTML output goes through [`Escaped`], script
-//! data through [`player_data`], terminal output through [`card_table`].
+//! Names, messages and reasoning are untrusted input. [`Escaped`] escapes them in HTML,
+//! [`player_data`] in script data, and [`card_table`] replaces control characters in terminal
+//! output.
 //!
 //! This crate knows nothing about files, replaying recordings or computing scores.
 //!

@@ -39,7 +39,7 @@ pub fn player_data(film: &Film) -> String {
 }
 
 /// Escapes `<` in JSON, which occurs only in strings, so that an HTML parser finds neither the end
-/// of the script nor a comment.
+/// of the script nor the start of a comment in it.
 fn script_safe(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
@@ -148,7 +148,8 @@ mod tests {
         }
     }
 
-    /// Frames with a few blocks, which share rows, and noise, which does not.
+    /// Generates frames with a few blocks, which repeat the same row, and with noise, whose rows
+    /// differ.
     fn frames() -> impl Strategy<Value = Frame> {
         let block = (0..SIZE, 0..SIZE, 1..SIZE, 1..SIZE, 0u8..16);
         let noise = (0..CELLS, proptest::collection::vec(0u8..16, 0..200));
@@ -198,7 +199,7 @@ mod tests {
             moments: film.moments[2..3].to_vec(),
             ..film
         };
-        // Four bytes for the moment and eight for its frame.
+        // The moment takes four bytes and its frame eight.
         assert_eq!(pack(&moved).len() - pack(&first).len(), 12);
     }
 

@@ -8,10 +8,11 @@ use rhae_engine::{Frame, PALETTE, SIZE};
 /// The reason why a picture could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PictureError {
-    /// The PNG encoder failed. With pictures made by this crate this means that they are too large.
+    /// The PNG encoder failed. For the pictures that this crate makes, the only expected reason is
+    /// that a picture is too large.
     #[error("cannot encode the picture: {0}")]
     Encode(#[from] png::EncodingError),
-    /// The GIF encoder failed, for the same reason.
+    /// The GIF encoder failed, for the same expected reason.
     #[error("cannot encode the animation: {0}")]
     Animate(#[from] gif::EncodingError),
     /// There is nothing to draw.
@@ -28,8 +29,8 @@ pub(crate) const GAP: u8 = 16;
 ///
 /// # Errors
 ///
-/// Returns [`PictureError::Empty`] without frames, and an encoding error if the picture is too
-/// large.
+/// Returns [`PictureError::Empty`] if there are no frames, and [`PictureError::Encode`] if the
+/// picture is too large.
 ///
 /// # Examples
 ///

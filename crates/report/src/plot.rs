@@ -1,9 +1,9 @@
 //! SVG plots of a result by level: actions compared with the baseline, and completion.
 //!
 //! Invariants: marks differ by shape and position, never by colour alone. Plots use the text colour
-//! (`currentColor`), so that they serve light and dark pages and print. Untrusted text is escaped.
-//! The style is separate from the drawings, because a page with a strict content security policy
-//! loads it from a file.
+//! (`currentColor`), so that they work on light and dark pages and in print. Untrusted text is
+//! escaped. The style sheet is separate from the drawings, because a page with a strict content
+//! security policy must load it from a file.
 
 use std::fmt::Write as _;
 

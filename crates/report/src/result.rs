@@ -1,7 +1,7 @@
 //! Rows of a result and number formats, shared by tables, plots and pages.
 //!
-//! Invariant: the means are taken from the summary, so a missing or failed play stays in the
-//! denominator.
+//! Invariant: scores and counts are the means of the summary, which include missing and failed
+//! plays.
 
 use rhae_protocol::{EnvironmentScore, ModelUsage, RunScore, RunSummary, Scorecard};
 
@@ -41,7 +41,7 @@ pub(crate) fn rows(cards: &[Scorecard], summary: &RunSummary) -> Vec<Row> {
     summary.environments.iter().map(row).collect()
 }
 
-/// Returns the sums of the rows. The score is not a sum and stays 0.
+/// Returns the sums of the rows. Scores are not summed, so the score of the result is 0.
 pub(crate) fn total(rows: &[Row]) -> Row {
     Row {
         name: "total".to_owned(),
@@ -63,7 +63,7 @@ pub(crate) fn find<'a>(card: &'a Scorecard, game_id: &str) -> Option<&'a Environ
         .find(|environment| environment.id == game_id)
 }
 
-/// Returns the run with the highest score; of several, the first.
+/// Returns the run with the highest score; if several have it, the first of them.
 pub(crate) fn best_run(environment: &EnvironmentScore) -> Option<&RunScore> {
     best_index(environment).map(|index| &environment.runs[index])
 }
@@ -141,7 +141,8 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// Counts equal endings, in the order of their first occurrence: `won`, or `won 3 · budget 2`.
+/// Counts how often each ending occurs, in the order of first occurrence. Examples of the result
+/// are `won` and `won 3 · budget 2`.
 pub(crate) fn tally(endings: &[String]) -> String {
     let mut kinds: Vec<(&str, usize)> = Vec::new();
     for ending in endings {

@@ -3,8 +3,8 @@
 //! Invariant: notices that qualify the score (provisional baselines, an unfinished run, failed
 //! plays) are directly below it.
 //!
-//! The page opens quickly however many recordings it contains: a recording is decoded only when its
-//! player is opened.
+//! A page with many recordings opens quickly, because a recording is decoded only when its player
+//! is opened.
 
 mod play;
 

@@ -1,7 +1,8 @@
-//! An SVG plot of score over cost: the share of the score from tasks up to a given cost.
+//! An SVG plot of score over cost: for each cost, the part of the score that tasks of at most this
+//! cost contribute.
 //!
-//! Invariant: the curve ends at the mean score. Colours are those of the text, as in the other
-//! plots.
+//! Invariant: the curve ends at the mean score. The plot uses the text colour, as the other plots
+//! do.
 
 use std::fmt::Write as _;
 

@@ -1,8 +1,8 @@
-//! The script of the browser player: modules that a site serves individually, and all of them
-//! joined for self-contained pages.
+//! The script of the browser player, in two forms: modules that a web site serves individually, and
+//! one script for self-contained pages that joins them.
 //!
 //! Invariant: the modules refer to each other only in `import` lines and share no top-level names.
-//! Joining them therefore only means removing those lines.
+//! The modules can therefore be joined by removing those lines.
 
 use std::sync::LazyLock;
 

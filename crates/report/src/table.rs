@@ -145,7 +145,7 @@ fn notes(cards: &[Scorecard], summary: &RunSummary) -> Vec<String> {
     notes
 }
 
-/// The note that accompanies every score whose baselines are not from people.
+/// The note that accompanies every score with a baseline that is not derived from plays by people.
 pub const PROVISIONAL_BASELINES_NOTE: &str = "Baselines are provisional: those of source `solver` are twice the optimal count found by search, because no people have played these levels yet.";
 
 /// Replaces control characters and marks that change the writing direction.
@@ -169,7 +169,8 @@ fn shortened(text: &str, width: usize) -> String {
         .collect()
 }
 
-/// Breaks a text between words into lines of at most `width` characters. A longer word stays whole.
+/// Breaks a text between words into lines of at most `width` characters. A word that is longer than
+/// `width` is not broken.
 ///
 /// ```
 /// assert_eq!(rhae_report::wrap_text("one two three", 8), ["one two", "three"]);

@@ -2,8 +2,8 @@
 //!
 //! Invariant: a cell is a square of whole pixels in exactly its colour, and the space between grids
 //! has a colour that no cell has. Wrong cells of an attempt are outlined in black and white, which
-//! is visible on every colour. If an attempt has another size, a dashed frame shows the expected
-//! size.
+//! is visible on every colour. If the size of an attempt is wrong, a dashed frame shows the
+//! expected size.
 
 use std::fmt::Write as _;
 
@@ -14,8 +14,8 @@ use crate::html::Escaped;
 use crate::picture::{GAP, PictureError, encode};
 use crate::task_scene::{Panel, SceneRow, task_scene, wrong_cells};
 
-/// The entry of the sixteen-colour palette for each of the ten colours of static tasks. All ten
-/// colours are in the palette.
+/// For each of the ten colours of static tasks, its index in the sixteen-colour palette, which
+/// contains all of them.
 pub const TASK_COLORS: [u8; 10] = [5, 9, 8, 14, 11, 2, 6, 12, 10, 13];
 
 const WHITE: u8 = 0;
@@ -188,7 +188,8 @@ impl Canvas {
 pub fn scene_svg(rows: &[SceneRow<'_>], zoom: usize) -> String {
     let zoom = zoom.clamp(1, 64) as f64;
     let (margin, line) = (16.0, 18.0);
-    // A letter of a title is about seven units wide. Titles do not overlap the next column.
+    // A letter of a title is about seven units wide. Columns are wide enough that a title does not
+    // overlap the next one.
     let wide = |panel: &Panel<'_>| {
         (size(panel).0 as f64 * zoom).max(7.0 * panel.title.chars().count() as f64)
     };

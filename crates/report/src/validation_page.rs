@@ -13,7 +13,7 @@ use crate::picture::{PictureError, contact_sheet};
 pub struct ValidationPage {
     /// The name and version of the software.
     pub software: String,
-    /// Whether the validation was strict: any win by luck fails.
+    /// Whether the validation was strict, so that a single win by random play fails the rule.
     pub strict: bool,
     pub games: Vec<ValidatedGame>,
 }

@@ -1,4 +1,4 @@
-//! Human baselines: the action count that the score of a level is measured against.
+//! Human baselines: the action counts with which an agent's action counts are compared.
 
 use std::fmt;
 
@@ -7,7 +7,8 @@ use std::fmt;
 pub enum BaselineRule {
     /// The player with the second-fewest actions (draft and paper).
     SecondBest,
-    /// The median player; of two middle players the slower one (documentation since April 2026).
+    /// The median player or, for an even number of players, the slower of the two in the middle
+    /// (documentation since April 2026).
     UpperMedian,
 }
 

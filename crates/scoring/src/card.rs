@@ -7,8 +7,8 @@ pub fn best_run(runs: impl IntoIterator<Item = f64>) -> f64 {
 
 /// Returns the score of a card: the mean over its environments, or 0 without environments.
 ///
-/// An environment that was not played belongs to the mean as 0. The scores are summed in ascending
-/// order, so that the order in which environments are listed cannot change the last bit.
+/// The caller must pass 0 for an environment that was not played. The scores are summed in
+/// ascending order, so that the order in which environments are listed cannot change the last bit.
 pub fn card_score(environments: impl IntoIterator<Item = f64>) -> f64 {
     let mut scores: Vec<f64> = environments.into_iter().collect();
     scores.sort_by(f64::total_cmp);

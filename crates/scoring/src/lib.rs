@@ -11,7 +11,7 @@
 //! 1. [`human_baseline`] derives the baseline of a level from the action counts of people.
 //! 2. [`level_score`] scores one completed level against its baseline.
 //! 3. [`score_game`] combines the levels of one run into the score of the run.
-//! 4. [`best_run`] selects the score of an environment from its runs.
+//! 4. [`best_run`] returns the score of an environment: that of its best run.
 //! 5. [`card_score`] averages the environments of a scorecard.
 //! 6. [`mean_interval`] averages repeated cards and estimates the uncertainty.
 //!
@@ -45,9 +45,9 @@
 //!
 //! * Scores are fractions: 1.0 corresponds to the human baseline. Callers convert to percentages.
 //! * A variant of [`Method`] never changes. A new publication becomes a new variant.
-//! * The functions are pure: the same counts give the same bits.
+//! * The functions are pure: the same counts always produce bit-identical scores.
 //!
-//! This crate does not know environments, recordings, files or the JSON form of scorecards.
+//! This crate knows nothing about environments, recordings, files or the JSON form of scorecards.
 
 mod baseline;
 mod card;

@@ -1,8 +1,9 @@
-//! Authentication and authorisation: the caller of a request, found by its API key.
+//! Authentication and authorisation: identifies the caller of a request by its API key and decides
+//! what the caller may see.
 //!
-//! **Invariant:** a handler gets a [`Caller`] only from a request that passed the middleware. A
-//! resource that the caller may not see is looked up and answered in the same way as one that does
-//! not exist.
+//! **Invariant:** a handler gets a [`Caller`] only from a request that passed the middleware. For a
+//! resource that the caller may not see, the server does the same lookup and sends the same
+//! response as for one that does not exist.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -94,7 +95,8 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        // Without an extension from the middleware, the request is refused.
+        // The request is refused if the middleware identified no caller, and also if it did not
+        // run.
         parts
             .extensions
             .get()
@@ -112,7 +114,8 @@ fn is_public_path(path: &str) -> bool {
     ) || path.starts_with("/assets/")
 }
 
-/// The key in a request and where it was found; empty if the request has none.
+/// The key in a request; empty if the request has none. `in_browser` says whether it was found in
+/// the cookie.
 #[derive(Clone, Copy)]
 struct PresentedKey<'a> {
     key: &'a [u8],
@@ -142,7 +145,7 @@ impl Keys {
     }
 
     /// Returns the stored key with this id. Unknown ids are not cached, so that made-up ids cannot
-    /// evict real keys.
+    /// fill the cache.
     async fn find(&self, id: KeyId) -> Result<Option<Key>, ApiError> {
         let now = Instant::now();
         if let Some((key, read)) = self
@@ -170,8 +173,9 @@ impl Keys {
 }
 
 impl Server {
-    /// Identifies the caller of a request. Returns `None` if the path needs no key, or if a page is
-    /// requested without a valid key: the page then decides what to show.
+    /// Identifies the caller of a request. If the server requires keys, returns `None` for a path
+    /// that needs no key, and for a page requested without a valid key: the page's handler then
+    /// decides what to show.
     pub(crate) async fn authenticate(
         &self,
         path: &str,
@@ -186,7 +190,8 @@ impl Server {
             return Ok(None);
         }
         match self.identify(keys, presented_key).await {
-            // Pages are visible without a key, or redirect to the sign-in page.
+            // Without a valid key, the page's handler shows a public page or redirects to the
+            // sign-in page.
             Err(ApiError::Unauthorized) if page => Ok(None),
             found => found.map(Some),
         }
@@ -247,8 +252,8 @@ impl Server {
             .map(|(info, _)| info)
     }
 
-    /// Finds an environment that the caller may see, by its full id or, in its newest version, by
-    /// its four-character name.
+    /// Finds an environment that the caller may see. `name` is a full id, or a four-character name,
+    /// which selects the newest version.
     pub(crate) fn game(&self, caller: &Caller, name: &str) -> Option<&GameInfo> {
         let exact = self.games(caller).find(|info| info.id.as_str() == name);
         exact.or_else(|| self.games(caller).rev().find(|info| info.id.base() == name))
@@ -260,8 +265,8 @@ impl Server {
     }
 }
 
-/// Returns the key in the `X-API-Key` header or in the cookie. A cross-site API request gets no key
-/// from the cookie.
+/// Returns the key in the `X-API-Key` header or in the cookie. For an API request, the cookie is
+/// used only if the request is same-origin.
 fn presented_key(headers: &HeaderMap, page: bool) -> PresentedKey<'_> {
     if let Some(value) = headers.get("x-api-key") {
         return PresentedKey {
@@ -289,8 +294,9 @@ fn presented_key(headers: &HeaderMap, page: bool) -> PresentedKey<'_> {
     )
 }
 
-/// Whether the request comes from one of this server's own pages. A client that sends no
-/// `Sec-Fetch-Site` header is not a browser, and counts as same-origin.
+/// Whether the request comes from one of this server's own pages or directly from the user. A
+/// request without a `Sec-Fetch-Site` header counts as same-origin: it comes from a program, or
+/// from a browser that uses plain HTTP and therefore does not send the header.
 pub(crate) fn is_same_origin(headers: &HeaderMap) -> bool {
     headers
         .get("sec-fetch-site")

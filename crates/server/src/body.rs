@@ -1,5 +1,6 @@
-//! Parsing of request bodies, which are untrusted. Only JSON objects are accepted, and every field
-//! is validated. The middleware has already limited their size and depth.
+//! Parsing of request bodies, which are untrusted. Only JSON objects are accepted. Every field that
+//! a handler reads is validated, and other fields are ignored. The middleware has already limited
+//! the size and nesting depth of the body.
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;

@@ -221,8 +221,8 @@ impl Server {
         ))
     }
 
-    /// The environments that count on a card: those played, in order of their first plays, then the
-    /// unplayed ones of a competition.
+    /// Returns the environments that count on a card: first those that were played, in order of
+    /// their first plays, then those of a competition that were not played.
     async fn environments(&self, card: &Card) -> Result<Vec<EnvironmentRuns>, ApiError> {
         let mut environments: Vec<EnvironmentRuns> = Vec::new();
         for summed in self.store.card_runs(card.key).await? {
@@ -254,8 +254,8 @@ impl Server {
         Ok(environments)
     }
 
-    /// Returns the metadata of an environment. An environment that is no longer served stays on its
-    /// cards, without baselines.
+    /// Returns the metadata of an environment. An environment that is neither served nor in the
+    /// catalogue any more stays on its cards, without baselines.
     fn info(&self, id: &GameId) -> GameInfo {
         let unknown = || GameInfo {
             id: id.clone(),
@@ -289,7 +289,8 @@ fn facts(card: &Card) -> CardMetadata {
     }
 }
 
-/// Converts a store error. The card may have been closed concurrently.
+/// Converts a store error. [`StoreError::CardNotOpen`] means that the card was closed after the
+/// handler had looked it up.
 fn not_open(error: StoreError, id: CardId) -> ApiError {
     if error == StoreError::CardNotOpen {
         ApiError::CardNotOpen(id.to_string())

@@ -1,4 +1,4 @@
-//! The clock, which is passed in so that tests can set the time.
+//! The clock of a server. The caller passes it in, so that tests can set the time.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -31,7 +31,8 @@ pub struct SystemClock;
 
 impl Clock for SystemClock {
     fn now_ms(&self) -> u64 {
-        // A system clock before the epoch is wrong anyway, and counts as the epoch.
+        // A system clock that shows a time before the epoch is wrong anyway; the time then counts
+        // as 0.
         let since = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();

@@ -24,7 +24,7 @@ use crate::plays::{PlaySlot, SlotState};
 use crate::rebuild::blocking;
 use crate::{ApiError, Server};
 
-/// The seed of every play opened through the API: the canonical game.
+/// The seed of every play opened through the API. Seed 0 gives the canonical game.
 const SEED: u64 = 0;
 
 /// Executes a command: RESET opens a play or resets it, an action advances it.
@@ -163,7 +163,8 @@ impl Server {
         } else {
             ResetRule::Official
         };
-        // Opening a hosted environment takes a while, so it must not block the async threads.
+        // Opening a hosted environment takes a while, so it runs on a blocking thread and the async
+        // threads stay free for other requests.
         let (catalog, game) = (Arc::clone(&self.catalog), info.id.clone());
         let opened = blocking(move || catalog.open(game.as_str(), SEED)).await?;
         let environment = opened.map_err(|error| ApiError::Failed(error.to_string()))?;

@@ -1,10 +1,10 @@
 //! Timeouts of connections: a client that is too slow loses its connection.
 //!
-//! The stream records when data moves, and one timer per connection checks the record periodically,
-//! so monitoring costs a request only a few atomic loads and stores. A timeout is enforced with a
-//! delay of at most a quarter of the shortest timeout.
+//! The stream records when data is read or written, and one timer per connection checks the record
+//! periodically, so monitoring costs a request only a few atomic loads and stores. A timeout is
+//! enforced with a delay of at most a quarter of the shortest timeout.
 //!
-//! **Invariant:** this module never closes a connection whose request is being handled.
+//! **Invariant:** a connection never exceeds a timeout while one of its requests is being handled.
 
 use std::io;
 use std::pin::Pin;
@@ -54,7 +54,8 @@ pub(crate) struct Activity {
     /// When the phase began or, while idle, when data was last written. Microseconds since
     /// `started`.
     since_us: AtomicU64,
-    /// When a write first had to wait, plus one; 0 if no write is waiting.
+    /// When a write first had to wait, in microseconds since `started`, plus one. 0 if no write is
+    /// waiting.
     stalled_us: AtomicU64,
 }
 
@@ -86,15 +87,16 @@ impl Activity {
         }
     }
 
-    /// Written data counts as activity, because it is the only activity of an event stream.
+    /// Records that data was written. This counts as activity, because it is the only activity of
+    /// an event stream.
     fn wrote(&self) {
         if self.phase.load(Ordering::Relaxed) == IDLE {
             self.since_us.store(self.now_us(), Ordering::Relaxed);
         }
     }
 
-    /// Records that a write has to wait. Only the first wait counts, so that a client gains nothing
-    /// by reading a response byte by byte.
+    /// Records that a write has to wait. Only the first wait counts, so that a client cannot extend
+    /// the timeout by reading a response byte by byte.
     fn stalled(&self) {
         if self.stalled_us.load(Ordering::Relaxed) == 0 {
             self.stalled_us.store(self.now_us() + 1, Ordering::Relaxed);

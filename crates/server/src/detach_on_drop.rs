@@ -39,7 +39,8 @@ impl<F: Future<Output: Send> + Send + 'static> Future for DetachOnDrop<F> {
 
 impl<F: Future<Output: Send> + Send + 'static> Drop for DetachOnDrop<F> {
     fn drop(&mut self) {
-        // Without a runtime the process is ending, and uncommitted work has no effect.
+        // Without a runtime the process is shutting down, and the future is dropped. Work that it
+        // has not committed has no effect.
         if let (Some(work), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
             runtime.spawn(work);
         }

@@ -1,8 +1,8 @@
 //! Every error of the API: its code, its HTTP status and its message.
 //!
 //! Codes, statuses and some messages ("cannot open multiple scorecards in competition mode") are
-//! those of the official server where it defines them. A resource of another owner gets exactly the
-//! same response as one that does not exist.
+//! the same as those of the official server, where it defines them. A request for a resource of
+//! another owner gets exactly the same response as a request for one that does not exist.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -38,8 +38,8 @@ pub enum Code {
     PayloadTooLarge,
     /// The `Content-Type` is not JSON.
     UnsupportedMediaType,
-    /// Replaying the play's log gives other frames than were recorded, so the play accepts no
-    /// further commands.
+    /// Replaying the play's log gives frames that differ from the recorded ones, so the play
+    /// accepts no further commands.
     PlayFrozen,
     /// The idempotency key was already used for a different request.
     IdempotencyKeyReused,
@@ -207,10 +207,12 @@ pub enum ApiError {
         "game `{0}` was already played on this scorecard; in competition mode each game is played once"
     )]
     AlreadyPlayed(String),
-    /// The card has no play of the environment.
+    /// The environment does not count on the card: it was not played on the card and is not part of
+    /// the card's competition.
     #[error("game `{0}` is not on this scorecard")]
     NotOnCard(String),
-    /// The play does not exist, belongs to another environment or owner, or its card is closed.
+    /// The play does not exist, belongs to another environment or owner, its environment is hidden
+    /// from the caller, or its card is closed.
     #[error("game `{game}` with guid `{guid}` not found, or its scorecard is closed")]
     NoSuchPlay {
         /// The environment as the client named it.
@@ -227,7 +229,8 @@ pub enum ApiError {
     /// The play has ended; only RESET restarts it.
     #[error("the game is over; send RESET to restart it")]
     GameOver,
-    /// Replaying the play's log gives other frames than were recorded.
+    /// The play's log cannot be replayed, or replaying it gives frames that differ from the
+    /// recorded ones.
     #[error("the play is frozen: {0}")]
     Frozen(String),
     /// The idempotency key was already used for a different request.
@@ -238,7 +241,7 @@ pub enum ApiError {
     /// The database connection was lost during the commit.
     #[error("the request may or may not have taken effect: {0}")]
     OutcomeUnknown(StoreError),
-    /// The database failed before the commit; nothing was changed.
+    /// The store failed before the commit or refused it, so nothing was changed.
     #[error("nothing was changed; try again: {0}")]
     Unavailable(StoreError),
     #[error("internal error: {0}")]
@@ -314,7 +317,7 @@ impl IntoResponse for ApiError {
             message: self.to_string(),
         };
         let mut response = (status, Json(body)).into_response();
-        // The web app shows the error as a page.
+        // The web app takes the error from the extensions and renders it as a page.
         response.extensions_mut().insert(self.clone());
         let (name, value) = match self {
             Self::Unavailable(_) => (header::RETRY_AFTER, HeaderValue::from_static("1")),
@@ -322,7 +325,8 @@ impl IntoResponse for ApiError {
                 (header::RETRY_AFTER, HeaderValue::from(retry_seconds))
             }
             Self::Unauthorized => (header::WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey")),
-            // The rest of the body would be read as the next request.
+            // The connection must be closed, because the server would read the rest of the body as
+            // the next request.
             Self::BodyTimeout | Self::BodyIncomplete => {
                 (header::CONNECTION, HeaderValue::from_static("close"))
             }
@@ -333,8 +337,8 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// Converts a database failure. Handlers convert refusals such as a closed card themselves, because
-/// their meaning depends on the request.
+/// Converts database failures. Handlers convert refusals, such as a closed card, themselves,
+/// because the meaning of a refusal depends on the request.
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {

@@ -1,8 +1,9 @@
 //! `GET /api/plays/{guid}/events`: a play in progress as server-sent events.
 //!
-//! Each listener replays the log in its own replica, independent of which server appends to it. A
-//! listener therefore costs the play nothing, a slow one queues nothing, and one that reconnects
-//! resumes where it stopped. A listener that reads nothing for [`SEND_TIMEOUT`] is dropped.
+//! Each listener has its own replica, which replays the log from the store, no matter which server
+//! appends to the log. The play therefore never waits for a listener, a slow listener needs only a
+//! small buffer of fixed size, and a listener that reconnects resumes where it stopped. The server
+//! ends the stream of a listener that reads nothing for [`SEND_TIMEOUT`].
 
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -29,7 +30,7 @@ use crate::{ApiError, Server};
 const ENTRIES_PER_READ: u32 = 64;
 /// Events buffered between the replica and the connection.
 const CHANNEL_CAPACITY: usize = 16;
-/// How long a client may accept no data before its stream is dropped.
+/// How long the server waits for a client to accept data before it ends the stream.
 pub(crate) const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Streams a play as server-sent events of the types `action`, `end` and `frozen`.

@@ -94,7 +94,7 @@ pub(crate) async fn anonymous_key(
     State(server): State<Arc<Server>>,
 ) -> Result<Json<KeyBody>, ApiError> {
     if server.keys.is_some() {
-        // A client could otherwise get any number of keys, and bypass the rate limit.
+        // Otherwise a client could get any number of keys and so bypass the rate limit.
         return Err(ApiError::NoAnonymousKeys);
     }
     Ok(Json(KeyBody {

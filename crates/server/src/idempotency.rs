@@ -3,8 +3,8 @@
 //!
 //! A request with a key is executed like any other, and its commit is refused if the key is already
 //! used. The key is looked up only then, or when the request is refused for another reason (for
-//! example because the first attempt won the game). A key therefore costs no read unless a
-//! request is repeated. The response is regenerated from the log.
+//! example because the first attempt won the game). A key therefore costs no read unless the
+//! request is repeated or refused. The response to a repeated command is regenerated from the log.
 //!
 //! **Invariant:** a key is recorded in the same transaction as the effect of its request, and never
 //! otherwise. A refused request has no effect and is evaluated again when it is repeated.

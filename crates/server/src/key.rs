@@ -56,7 +56,7 @@ impl ApiKey {
         })
     }
 
-    /// Parses the text of a key; `None` if it does not have the format of one.
+    /// Parses the text of a key. Returns `None` if the text does not have the format of a key.
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         let text = str::from_utf8(text).ok()?;
         let (id, secret) = text.strip_prefix(PREFIX)?.split_once('_')?;

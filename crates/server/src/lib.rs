@@ -1,6 +1,6 @@
 //! An HTTP server for the ARC-AGI-3 REST API and the Rhae web app.
 //!
-//! The API is the one that the official clients speak: list environments, open a scorecard, open
+//! The API is the one that the official clients use: list environments, open a scorecard, open
 //! plays on it with RESET, send actions, close the card. [`Server`] holds the state that all
 //! requests share: the environments, the [`Store`](rhae_store::Store), the clock and the plays in
 //! memory. [`router`] turns it into an axum router, and [`serve`] and [`serve_tls`] accept
@@ -14,20 +14,21 @@
 //!    rate limit, and reads the body within its size, time and depth limits.
 //! 3. `routes` selects a handler: `games`, `cards`, `commands`, `play_api`, `events`, or a page in
 //!    `web`.
-//! 4. A command takes its play out of memory (`plays`, `live_play`). If the play is not in memory,
-//!    `rebuild` restores it from a snapshot and the log.
+//! 4. A command takes its play out of the play's slot in memory (`plays`, `live_play`). If the play
+//!    is not in memory, `rebuild` restores it from a snapshot and the log.
 //! 5. The command is executed and its log entry committed to the store. Only then is the play put
-//!    back into memory.
+//!    back into its slot.
 //! 6. `middleware` adds the common headers, counts the request and logs it.
 //!
 //! # Invariants
 //!
-//! * **A response is sent after its action is committed.** A play in memory is a copy of its log.
-//!   If a commit fails, the copy is dropped, and the next request for the play rebuilds it from the
-//!   log.
-//! * **One request at a time per play**, in order of arrival. Plays never wait for each other.
-//! * **Deny by default.** Every route is behind `middleware`. A resource that a key may not see
-//!   gets the same response as one that does not exist.
+//! * **The response to an action is sent only after the action is committed.** A play in memory is
+//!   a copy of its log. If a commit fails, the copy is dropped, and the next request for the play
+//!   rebuilds it from the log.
+//! * **One request at a time per play**, in order of arrival. Requests for different plays run
+//!   concurrently.
+//! * **Deny by default.** Every route is behind `middleware`. A request for a resource that the key
+//!   may not see gets the same response as a request for one that does not exist.
 //! * **Every error is JSON** with a [`Code`] and a message. [`ApiError`] lists them all. Only
 //!   browsers that ask for HTML get an error page instead.
 //!

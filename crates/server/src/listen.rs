@@ -22,17 +22,17 @@ use crate::connection::{Activity, ClientTimeout, MonitoredStream};
 use crate::routes::{collapse_slashes, router};
 use crate::{Limits, Server, Tls};
 
-/// The interval at which expired cards and idempotency keys are looked for.
+/// The interval between two searches for expired cards and idempotency keys.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(5);
-/// The read buffer of a connection, and so the limit on the size of a request's head.
+/// The maximum size of a connection's read buffer. It also limits the size of a request's head.
 const MAX_BUFFERED_BYTES: usize = 64 * 1024;
 /// The pause after a failed accept, for example when the process has no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves the API and the web app until `stop` completes, then finishes the requests in progress.
 ///
-/// While it runs, it also closes cards that have been idle or open for too long. Event streams end
-/// at shutdown. The [crate docs](crate) have an example.
+/// While it runs, it also closes cards that have been idle or open for too long, and deletes old
+/// idempotency keys. Event streams end at shutdown. The [crate docs](crate) have an example.
 ///
 /// # Errors
 ///
@@ -198,8 +198,8 @@ async fn accept(listener: TcpListener, endpoint: Endpoint, stop: impl Future<Out
 
 /// Serves a connection. Returns the timeout that ended the connection, if one did.
 async fn connect(stream: TcpStream, endpoint: Endpoint, watcher: Watcher) -> Option<ClientTimeout> {
-    // Responses are written in one piece, so delaying packets gains nothing. A failure to set the
-    // option is harmless.
+    // Most responses are written in one piece, so Nagle's algorithm would only delay them. A
+    // failure to set the option is harmless.
     let _ = stream.set_nodelay(true);
     let limits = endpoint.server.config.limits;
     let Some(tls) = &endpoint.tls else {
@@ -240,7 +240,7 @@ where
         }
     });
     let mut http = http1::Builder::new();
-    // `Activity` enforces all timeouts.
+    // Hyper's own timeout is disabled, because the checks of `Activity` below replace it.
     http.header_read_timeout(None)
         .max_buf_size(MAX_BUFFERED_BYTES);
     let io = TokioIo::new(MonitoredStream {

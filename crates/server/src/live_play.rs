@@ -19,8 +19,8 @@ use crate::{ApiError, Server};
 /// The maximum number of attempts to execute a command while other servers append to the same play.
 const MAX_ATTEMPTS: u32 = 5;
 /// The largest snapshot interval for hosted plays. An action of a hosted play takes about a
-/// thousand times as long as one of a native play, so fewer of them can be replayed while a client
-/// waits.
+/// thousand times as long as one of a native play, so fewer hosted actions can be replayed while a
+/// client waits.
 const MAX_HOSTED_SNAPSHOT_INTERVAL: u32 = 50;
 
 /// A play in memory, at the end of its log.
@@ -52,7 +52,8 @@ impl Server {
         let mut state = slot.state.lock().await;
         let mut live = self.take(stored, &mut state).await?;
         if self.store.head(stored.key).await? != live.next {
-            // Another server has advanced the play.
+            // Another server has advanced the play. The slot is empty now, so this rebuilds the
+            // play from its log.
             live = self.take(stored, &mut state).await?;
         }
         let answer = live.play.current();
@@ -113,7 +114,7 @@ impl Server {
             && live.play.current().observation.state != PlayState::NotFinished
         {
             // A refusal writes nothing, so the commit cannot detect that this copy is out of date.
-            // The store is asked instead.
+            // The store is therefore asked for the length of the log.
             let head = self.store.head(key).await?;
             if head != live.next {
                 return Err(StoreError::Conflict(live.next).into());
@@ -124,7 +125,8 @@ impl Server {
         let guid = slot.play.id.to_string();
         let save_snapshot = (live.next + 1).is_multiple_of(self.snapshot_every(&live.play));
         let done = if live.play.may_block() {
-            // The environment may block, and the async threads serve all clients.
+            // The environment may block, so it runs on a blocking thread; the async threads must
+            // stay free for other clients.
             let (command, guid) = (command.clone(), guid.clone());
             let work = blocking(move || {
                 let done = ExecutedCommand::run(&mut live.play, &command, &guid, save_snapshot);
@@ -185,7 +187,7 @@ impl Server {
     }
 
     /// Saves a snapshot in the background, so that the response does not wait for it. If saving
-    /// fails, the play is later rebuilt from an older snapshot.
+    /// fails, the play is later rebuilt from an older snapshot or from its whole log.
     fn save_snapshot(&self, stored: &StoredPlay, snapshot: Snapshot) {
         let (store, play) = (Arc::clone(&self.store), stored.key);
         tokio::spawn(async move { store.save_snapshot(play, snapshot).await });
@@ -250,7 +252,8 @@ impl ExecutedCommand {
                 ..Details::default()
             },
         );
-        // A failed snapshot is not an error: the play is rebuilt from an older one.
+        // A failed snapshot is not an error: the play can be rebuilt from an older one or from its
+        // whole log.
         let snapshot = if save_snapshot {
             play.snapshot().ok().flatten()
         } else {

@@ -1,4 +1,4 @@
-//! The single middleware layer that every request and response passes through.
+//! The middleware layer that every request and response passes through.
 //!
 //! On the way in it assigns a request id, identifies the caller, applies the rate limit, and reads
 //! the body within its size, time and depth limits. On the way out it adds the common headers and
@@ -29,8 +29,9 @@ use crate::web::{error_as_page, wants_html};
 use crate::{ApiError, Server};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Bytes of an oversized body that are read and discarded. A client that is still sending when the
-/// connection closes may never see the response.
+/// The number of bytes of an oversized body that the server reads and discards before it responds.
+/// Without this, a client that is still sending when the connection closes might never see the
+/// response.
 const MAX_DISCARDED_BYTES: usize = 1024 * 1024;
 
 /// Processes a request and its response.
@@ -44,7 +45,7 @@ pub(crate) async fn handle(
     let route = request.extensions().get::<MatchedPath>().cloned();
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let wants_page = wants_html(&request);
-    // Created at debug level only, because a span per request is expensive.
+    // The span exists only if debug logging is enabled, because a span per request is expensive.
     let span = tracing::debug_span!("request", id = id.to_str().unwrap_or_default());
     let handled = async {
         match prepare(&server, request).await {
@@ -83,8 +84,8 @@ pub(crate) async fn handle(
 async fn catch_panic(handled: impl Future<Output = Response>) -> Response {
     let mut handled = pin!(handled);
     let answered = poll_fn(|context| {
-        // A future that panicked is not polled again, and the state it held is rebuilt from the
-        // store.
+        // Catching the panic is safe: the future is not polled again, and the state that it held is
+        // rebuilt from the store.
         match catch_unwind(AssertUnwindSafe(|| handled.as_mut().poll(context))) {
             Ok(polled) => polled.map(Some),
             Err(_) => Poll::Ready(None),
@@ -108,7 +109,8 @@ fn request_id(server: &Server, headers: &HeaderMap) -> HeaderValue {
         .unwrap_or_else(|| server.request_ids.next())
 }
 
-/// Generates request ids that are unique across servers.
+/// Generates request ids: a random number of the server and a counter. The ids of different servers
+/// are therefore very unlikely to collide.
 pub(crate) struct RequestIds {
     server: u32,
     count: AtomicU64,
@@ -156,7 +158,8 @@ async fn prepare(server: &Server, request: Request) -> Result<Request, ApiError>
     Ok(Request::from_parts(parts, Body::from(bytes)))
 }
 
-/// Reads a body to its end. A body longer than `max` is discarded.
+/// Reads a body to its end. A body longer than `max` bytes is discarded and gives
+/// [`ApiError::TooLarge`]; at most [`MAX_DISCARDED_BYTES`] beyond `max` are read.
 async fn read_body(mut body: Body, max: usize) -> Result<Bytes, ApiError> {
     let broken = |_| ApiError::BodyIncomplete;
     let mut single = Bytes::new();

@@ -1,9 +1,9 @@
 //! The OpenAPI document at `/api/openapi.json`, generated from the handlers and their response
 //! types.
 //!
-//! **Invariant:** a route is described where it is handled, so no route is served without a
-//! description. Request bodies are described here, because handlers read them field by field, more
-//! leniently than a derived type would.
+//! **Invariant:** every API route, except that of the document itself, is registered together with
+//! the description at its handler, so none is served without one. Request bodies are described
+//! here, because handlers read them field by field and more leniently than a derived type would.
 
 #![allow(
     unused_qualifications,
@@ -46,8 +46,8 @@ use crate::Code;
 )]
 pub(crate) struct Document;
 
-/// Adds the `X-API-Key` header as the security scheme. A server with open access accepts any key
-/// and none.
+/// Adds the `X-API-Key` header as the security scheme. A server with open access accepts any key,
+/// and also requests without a key.
 struct KeyHeader;
 
 impl Modify for KeyHeader {

@@ -1,7 +1,8 @@
 //! `GET /api/plays/{guid}` and `/recording`: the facts and the recording of a play.
 //!
-//! A play of another owner gets the same response as one that does not exist. A play on a
-//! competition card is readable only after the card is closed, like the card itself.
+//! A request for a play of another owner gets the same response as a request for one that does not
+//! exist. A play on a competition card is readable only after the card is closed, like the card
+//! itself.
 
 use std::io;
 use std::sync::Arc;
@@ -27,8 +28,8 @@ use crate::{ApiError, Server};
 
 /// Log entries read from the store at a time.
 const ENTRIES_PER_READ: u32 = 64;
-/// The size of a chunk of the recording in bytes. The recording is sent in chunks, so that it is
-/// never in memory as a whole.
+/// The minimum size in bytes of a chunk of the recording, except for the last chunk of each read.
+/// The recording is sent in chunks, so that it is never in memory as a whole.
 const CHUNK_BYTES: usize = 256 * 1024;
 
 /// Returns a play and its current state.
@@ -108,8 +109,8 @@ pub(crate) async fn recording(
     Ok((headers, Body::from_stream(ReceiverStream::new(stream))).into_response())
 }
 
-/// Replays a play and sends its lines. If the log does not replay, the response is aborted, so that
-/// a client cannot mistake a part for the whole recording.
+/// Replays a play and sends its lines. If the log cannot be replayed, the response is aborted, so
+/// that the client cannot mistake the part that it received for the whole recording.
 async fn record(
     server: Arc<Server>,
     facts: PlayFacts,

@@ -1,7 +1,8 @@
 //! The plays in memory: a bounded table with least-recently-used eviction.
 //!
 //! **Invariant:** a play has at most one slot, so that the slot's lock serialises its commands. A
-//! slot in use is never evicted. The play of an evicted slot is rebuilt from the store.
+//! slot in use is never evicted. The play of an evicted slot is rebuilt from the store when it is
+//! next used.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +11,7 @@ use rhae_store::{Play, PlayId};
 
 use crate::live_play::LivePlay;
 
-/// The place of one play in memory.
+/// The entry of one play in [`Plays`].
 pub(crate) struct PlaySlot {
     /// The immutable facts of the play, as stored.
     pub(crate) play: Play,
@@ -24,7 +25,7 @@ pub(crate) enum SlotState {
     Absent,
     /// Loaded and up to date, unless another server has advanced the play.
     Live(Box<LivePlay>),
-    /// Replaying the log gave other frames than were recorded, for this reason.
+    /// The log could not be replayed, for this reason. The play accepts no further commands.
     Frozen(String),
 }
 

@@ -1,8 +1,8 @@
 //! A fixed-window rate limiter: requests per key and minute.
 //!
-//! A key's window starts with its first request and the next window follows after a minute, so the
-//! time until the next permitted request is known exactly. The current time is passed in. Each
-//! server counts separately.
+//! A key's window starts with a request and lasts a minute; the first request after that starts the
+//! next window. The time until the next permitted request is therefore known exactly. The caller
+//! passes in the current time. If several servers share a store, each of them counts separately.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +11,7 @@ use std::time::Duration;
 use rhae_store::KeyId;
 
 const WINDOW: Duration = Duration::from_secs(60);
-/// With this many keys, expired windows are removed before a key is added.
+/// Once this many keys have a window, expired windows are removed before another key is added.
 const PRUNE_THRESHOLD: usize = 4096;
 
 /// Counts the requests of each key in its current window.

@@ -3,7 +3,7 @@
 //! **Invariants:**
 //!
 //! * A snapshot only saves time. A snapshot that does not fit the log, or on which the environment
-//!   fails, is dropped, and the whole log is replayed.
+//!   fails, is ignored: an older snapshot is tried, and finally the whole log is replayed.
 //! * A log is read in parts, so memory use does not grow with its length.
 //! * A failure of the environment says nothing about the log: the request fails, and the next one
 //!   tries again.
@@ -56,9 +56,9 @@ impl Server {
         Ok(replica)
     }
 
-    /// Rebuilds a play up to entry `end`, if that takes at most `max` replayed entries from a
-    /// snapshot or from the start. Returns `None` if it takes more, or if the log cannot be
-    /// trusted.
+    /// Rebuilds a play up to, but not including, entry `end`, if at most `max` entries must be
+    /// replayed after a snapshot or from the start. Returns `None` if more entries would have to be
+    /// replayed, or if the log cannot be trusted.
     pub(crate) async fn replica_nearby(
         &self,
         stored: &StoredPlay,

@@ -74,8 +74,8 @@ pub(crate) fn collapse_slashes(mut request: Request) -> Request {
 
 /// Completes every response: converts plain-text errors to JSON and sets the common headers.
 ///
-/// The `Server` header lets a client recognise a 503 of this server, which means that nothing was
-/// changed.
+/// The `Server` header lets a client distinguish a 503 of this server, which means that nothing was
+/// changed, from a 503 of a proxy.
 pub(crate) fn finish_response(response: Response) -> Response {
     let mut response = errors_as_json(response);
     let headers = response.headers_mut();
@@ -85,7 +85,7 @@ pub(crate) fn finish_response(response: Response) -> Response {
     response
 }
 
-/// Replaces the plain-text error bodies of axum and hyper by the JSON form.
+/// Replaces the plain-text error bodies of axum and hyper with the JSON form.
 fn errors_as_json(response: Response) -> Response {
     let status = response.status();
     let kind = response

@@ -16,13 +16,15 @@ use crate::plays::Plays;
 use crate::web::{NewKeyLimiter, Thumbnails};
 use crate::{ApiError, Clock, Limits};
 
-/// Which clients may use a server that requires keys although its operator gave them none.
+/// Which clients may use a server that requires keys without having received a key from its
+/// operator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Visitors {
     /// No one: every client needs a key.
     #[default]
     Off,
-    /// Anyone: a visitor gets a key for the public environments on the first visit.
+    /// Anyone: a visitor gets a key for the public environments when starting to play for the first
+    /// time.
     Public,
     /// Holders of an invitation link.
     Invite,
@@ -47,13 +49,16 @@ pub enum Visitors {
 pub struct Config {
     /// Whether every card is a competition card. Each key can then open only one card.
     pub competition: bool,
-    /// How long a card may go unused before the server closes it.
+    /// How long a card may go unused before the server closes it. Cards opened in a browser are
+    /// exempt.
     pub idle_ms: u64,
-    /// How long a card may stay open, used or not, before the server closes it.
+    /// How long a card may stay open, used or not, before the server closes it. Cards opened in a
+    /// browser are exempt.
     pub open_ms: u64,
     /// The number of plays kept in memory. Others are rebuilt from the store when they are used.
     pub plays_in_memory: usize,
-    /// A snapshot of a play is saved each time its log has grown by this number of entries.
+    /// A snapshot of a play is saved each time its log has grown by this number of entries. Hosted
+    /// plays are saved at least every 50 entries.
     pub snapshot_every: u32,
     /// The number of clients that may follow plays or download recordings at the same time.
     pub listeners: usize,
@@ -91,7 +96,7 @@ impl Default for Config {
 pub struct Server {
     pub(crate) catalog: Arc<dyn Catalog>,
     pub(crate) games: Vec<GameInfo>,
-    /// The set of the environment at the same index of `games`.
+    /// The sets of the environments, in the order of `games`.
     pub(crate) sets: Vec<GameSet>,
     /// `None` if access is open.
     pub(crate) keys: Option<Keys>,
@@ -147,7 +152,8 @@ impl Server {
         }
     }
 
-    /// Requires an API key from this store on every request that needs a caller.
+    /// Makes the server require an API key from this store, except for public paths such as the
+    /// health check.
     pub fn with_keys(self, keys: Arc<dyn KeyStore>) -> Self {
         Self {
             keys: Some(Keys::new(keys)),

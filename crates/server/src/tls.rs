@@ -14,7 +14,7 @@ pub enum TlsError {
     /// A certificate is not valid PEM.
     #[error("the certificate is not valid PEM: {0}")]
     Certificate(String),
-    /// The input is PEM without a certificate.
+    /// The input contains no certificate.
     #[error("the certificate file contains no certificate")]
     NoCertificate,
     /// The private key is missing or not valid PEM.
@@ -37,7 +37,8 @@ impl Tls {
     ///
     /// # Errors
     ///
-    /// Fails if either is not valid PEM, or if they do not match.
+    /// Fails if the certificate or the key is missing, is not valid PEM or uses an unsupported
+    /// algorithm, or if they do not match.
     ///
     /// # Examples
     ///

@@ -3,8 +3,8 @@
 //! `rhae-web` renders the pages; this module decides what they show and to whom.
 //!
 //! **Invariant:** the content of a page passes the same access checks as the API. The middleware
-//! treats the key in a visitor's cookie like one in a header. With open access every client may
-//! read everything, and so may every page.
+//! treats the key in a visitor's cookie like one in a header. The exception is open access, under
+//! which pages show the cards and plays of every owner.
 
 mod cards;
 mod page_data;
@@ -45,7 +45,7 @@ pub(crate) fn routes(server: &Arc<Server>) -> Router<Arc<Server>> {
         .route("/leave", post(sign_in::sign_out))
         .route(
             "/invite/{token}",
-            get(sign_in::invitation).post(sign_in::accept),
+            get(sign_in::invitation).post(sign_in::accept_invitation),
         )
         .layer(from_fn_with_state(Arc::clone(server), errors_as_pages));
     Router::new()
@@ -64,7 +64,8 @@ pub(crate) fn routes(server: &Arc<Server>) -> Router<Arc<Server>> {
         .layer(from_fn(secured))
 }
 
-/// The first path segments of the web app, for which a missing key is not an error.
+/// The first path segments of the web app. A request below them is accepted without a key, and the
+/// page's handler decides what to show.
 const PAGES: [&str; 10] = [
     "",
     "play",
@@ -109,7 +110,7 @@ fn add_security_headers(headers: &mut HeaderMap) {
         "cross-origin-opener-policy",
         HeaderValue::from_static("same-origin"),
     );
-    // Pages show the visitor's own data, and it changes.
+    // A page shows the visitor's own data, which changes, so caches must not store it.
     headers
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));
@@ -146,8 +147,8 @@ pub(crate) fn error_as_page(server: &Server, mut response: Response) -> Response
     }
 }
 
-/// Whether a browser is going to display the response. Scripts and programs accept any type, or
-/// JSON.
+/// Whether the client is a browser that will display the response, which its `Accept` header shows
+/// by naming HTML. Scripts and other programs accept any type, or JSON.
 pub(crate) fn wants_html(request: &Request) -> bool {
     let names_html = |value: &HeaderValue| {
         value
@@ -161,7 +162,7 @@ pub(crate) fn wants_html(request: &Request) -> bool {
             .is_some_and(names_html)
 }
 
-/// Replaces the body of an error response by an HTML page and keeps the other headers.
+/// Replaces the body of an error response with an HTML page and keeps the other headers.
 fn with_error_page(viewer: Viewer, error: &ApiError, refusal: Response) -> Response {
     let (mut parts, _) = refusal.into_parts();
     let wait_seconds = parts
@@ -197,7 +198,8 @@ async fn file(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, 
     let facts = [
         (header::CONTENT_TYPE, asset.content_type),
         (header::ETAG, asset.tag.as_str()),
-        // Modules import each other without a version, so the browser must revalidate.
+        // JavaScript modules import each other by names that contain no version, so the browser
+        // must revalidate each file.
         (header::CACHE_CONTROL, "no-cache"),
     ];
     Ok(if known {

@@ -36,10 +36,10 @@ pub struct EnvironmentRuns {
 
 /// Computes the scorecard of `environments` under a scoring method.
 ///
-/// An environment scores its best run, and the card scores the mean over all environments. An
-/// environment that was not played gets one run with the message `not played`, because the official
-/// client cannot read an environment without runs. A run that cannot be scored scores 0 and carries
-/// the reason as its message.
+/// The score of an environment is that of its best run, and the score of the card is the mean over
+/// all environments. An environment that was not played gets one run with the message `not played`,
+/// because the official client cannot read an environment without runs. A run that cannot be scored
+/// scores 0 and carries the reason as its message.
 ///
 /// # Examples
 ///

@@ -1,4 +1,5 @@
-//! Plays and scorecards as a state machine over a catalogue of environments.
+//! Plays of environments, the counts of their commands, and the scorecards computed from these
+//! counts.
 //!
 //! # Overview
 //!
@@ -13,10 +14,14 @@
 //!
 //! # Invariants
 //!
-//! * There is no I/O, clock or random id in this crate; callers pass them in. The same commands
-//!   produce the same card.
-//! * A play is its action log. A snapshot ([`Play::snapshot`]) only saves the time of a replay.
-//! * Nothing that a recording claims is trusted: a replay computes all of it again.
+//! * This crate performs no I/O, reads no clock and creates no random ids; callers pass in
+//!   environments and ids. If the environments are deterministic, the same commands produce the
+//!   same card.
+//! * The action log of a play, together with the seed of the environment and the reset rule,
+//!   determines the whole play. A snapshot ([`Play::snapshot`]) only saves the time that a replay
+//!   would take.
+//! * The results in a recording are not trusted: a replay executes the commands and computes
+//!   frames, states and counts again. It copies only the agent's notes.
 //!
 //! # Examples
 //!

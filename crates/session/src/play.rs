@@ -11,8 +11,8 @@ pub struct PlayStep<'a> {
     /// The last observation of the environment. If the reset rule ignored the command, this is the
     /// observation of an earlier one.
     pub observation: &'a Observation,
-    /// The frames to show to the player: all frames of the observation, or only the settled frame
-    /// if the command was ignored.
+    /// The frames to show to the agent or the person who plays: all frames of the observation, or
+    /// only the settled frame if the command was ignored.
     pub frames: &'a [Frame],
     /// The effect of the command on the counts.
     pub outcome: StepOutcome,
@@ -41,8 +41,8 @@ impl PlayStep<'_> {
 /// One play of an environment: the environment, its counts and the reset rule.
 ///
 /// A play starts with an environment that was just opened, that is, after its first RESET. Every
-/// further command goes through [`command`](Self::command), which counts it. Scorecards are
-/// computed from these counts, not from the environment.
+/// further command is executed with [`command`](Self::command), which also counts it. Scorecards
+/// are computed from these counts, not from the environment.
 ///
 /// # Examples
 ///
@@ -107,7 +107,7 @@ impl Play {
         &self.tally
     }
 
-    /// Returns the counts mutably, so that the caller can end the last run with a reason.
+    /// Returns the counts mutably, so that the caller can record why the last run ended.
     pub const fn tally_mut(&mut self) -> &mut Tally {
         &mut self.tally
     }
@@ -130,8 +130,8 @@ impl Play {
     ///
     /// # Errors
     ///
-    /// Returns the error of the environment. Native games do not fail; hosted and remote games can.
-    /// A failed command is not counted.
+    /// Returns the error of the environment. Native games never fail; hosted and remote games can.
+    /// A command that fails is not counted.
     pub fn command(&mut self, action: Action) -> Result<PlayStep<'_>, EnvironmentError> {
         if action == Action::Reset
             && self.rule == ResetRule::LevelsOnly

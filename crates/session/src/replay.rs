@@ -39,7 +39,7 @@ pub struct Mismatch {
 pub struct ReplayOutcome {
     /// The play after the last replayed entry.
     pub play: Play,
-    /// The first difference; `None` if the replay verified the recording.
+    /// The first difference; `None` if every entry matched, so that the recording is verified.
     pub mismatch: Option<Mismatch>,
 }
 
@@ -61,7 +61,7 @@ pub fn replay(catalog: &dyn Catalog, recording: &Recording) -> Result<ReplayOutc
 ///
 /// # Errors
 ///
-/// As for [`replay()`].
+/// Returns the same errors as [`replay()`].
 pub fn replay_with(
     catalog: &dyn Catalog,
     recording: &Recording,
@@ -109,15 +109,15 @@ pub fn replay_with(
     Ok(ReplayOutcome { play, mismatch })
 }
 
-/// Plays the recorded actions twice and returns the index of the first entry at which the two plays
-/// differ.
+/// Executes the recorded actions in two separate plays and returns the index of the first entry at
+/// which these plays differ.
 ///
-/// If there is one, the environment is not deterministic, and the recording can be neither verified
-/// nor refuted.
+/// If there is such an entry, the environment is not deterministic, and a replay can neither verify
+/// nor refute the recording.
 ///
 /// # Errors
 ///
-/// As for [`replay()`].
+/// Returns a [`ReplayError`] if the environment cannot be opened or fails.
 pub fn first_nondeterministic_entry(
     catalog: &dyn Catalog,
     recording: &Recording,

@@ -1,7 +1,8 @@
 //! A play that follows a log entry by entry and verifies each entry.
 //!
-//! **Invariant:** a replica shows the frames that the recorded play showed. After the first entry
-//! that differs, it rejects all further entries.
+//! **Invariant:** every step that [`Replica::follow`] returns matches its entry in the log,
+//! including the hash of the frames. After the first entry that differs, the replica rejects all
+//! further entries.
 
 use rhae_engine::{Action, GameId};
 use rhae_protocol::{Entry, Format, ResetRule};
@@ -82,8 +83,8 @@ impl Replica {
     ///
     /// # Errors
     ///
-    /// Returns a [`ReplicaError`] if the environment is not available in the recorded version or
-    /// has another number of levels.
+    /// Returns a [`ReplicaError`] if the environment is not available in the recorded version,
+    /// cannot be opened, or has another number of levels than the log.
     pub fn open(catalog: &dyn Catalog, origin: Origin<'_>) -> Result<Self, ReplicaError> {
         let play = Play::new(open_environment(catalog, origin)?, origin.rule);
         let levels = play.current().observation.win_levels;
@@ -107,7 +108,8 @@ impl Replica {
     /// # Errors
     ///
     /// Returns a [`ReplicaError`] if the environment is not available in the recorded version,
-    /// rejects the snapshot, or is in a state other than the one after `last`.
+    /// cannot be opened or rejects the snapshot, or if the restored play differs from `last` in its
+    /// state or its number of completed levels. Frames are not compared.
     pub fn restore(
         catalog: &dyn Catalog,
         origin: Origin<'_>,
@@ -173,7 +175,8 @@ impl Replica {
         Ok(step)
     }
 
-    /// Returns the play after the last entry that was followed.
+    /// Returns the play after the last executed command. After a mismatch, this includes the
+    /// command whose result differed.
     pub const fn play(&self) -> &Play {
         &self.play
     }

@@ -8,8 +8,9 @@
 //!
 //! Numbers are little-endian.
 //!
-//! **Invariant:** a restored play responds and counts exactly as the saved one. Bytes that do not
-//! match the software, the environment or the reset rule are rejected.
+//! **Invariant:** a restored play responds to commands and counts them exactly as the saved play
+//! would. [`Play::restore`] rejects bytes from another version of the software, another environment
+//! or another reset rule.
 
 use rhae_engine::{Environment, EnvironmentError};
 use rhae_protocol::ResetRule;
@@ -33,12 +34,13 @@ impl Play {
     /// Serialises the play for [`Play::restore`]; `None` if the environment does not support
     /// snapshots.
     ///
-    /// Only the same version of the software can restore the bytes. The action log remains the
-    /// source of truth.
+    /// Only the same version of the software can restore the bytes, so the action log remains the
+    /// authoritative record of the play.
     ///
     /// # Errors
     ///
-    /// Returns an [`EnvironmentError`] if the environment or its counts cannot be serialised.
+    /// Returns an [`EnvironmentError`] if the environment or the counts of the play cannot be
+    /// serialised.
     ///
     /// # Examples
     ///

@@ -54,7 +54,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts one step. The first step of a play must be a full reset.
+    /// Counts one step. The first step of a play should be the full reset that opens it; any other
+    /// first step starts a run as well.
     pub fn count(&mut self, step: StepOutcome) {
         if step.full_reset || self.runs.is_empty() {
             if let Some(last) = self.runs.last_mut() {
@@ -90,7 +91,7 @@ impl Tally {
         self.actions
     }
 
-    /// Returns the number of actions on the current level over all runs.
+    /// Returns the number of actions on the current level, summed over all runs.
     pub fn actions_on_level(&self) -> u32 {
         self.level_actions.get(self.level).copied().unwrap_or(0)
     }

@@ -1,4 +1,5 @@
-//! Interned values of one pair, with memoised results of functions.
+//! Storage for the values of one pair. Equal values are stored once (interned), and the results of
+//! functions are memoised.
 
 use hashbrown::HashTable;
 
@@ -19,11 +20,12 @@ pub(crate) struct Arena {
     values: Vec<Value>,
     hashes: Vec<u64>,
     table: HashTable<ValueId>,
-    /// For each value the result of each function: [`NOT_TRIED`], [`NO_RESULT`] or the id of the
-    /// result plus 2. Empty until a function is applied to the value.
+    /// For each value, the result of each function that was applied to it: [`NOT_TRIED`],
+    /// [`NO_RESULT`] or the id of the result plus 2. Empty until a function is applied to the
+    /// value.
     memo: Vec<Vec<u32>>,
-    /// The measured properties of the most recently used lists. Several functions use each
-    /// property.
+    /// The properties of the most recently used lists. They are cached because several functions
+    /// use each property.
     property_cache: [(ValueId, PropertyCache); CACHED_LISTS],
     cells: usize,
     max_cells: usize,
@@ -33,7 +35,8 @@ pub(crate) struct Arena {
 const CACHED_LISTS: usize = 16;
 
 impl Arena {
-    /// Creates an arena; [`is_full`](Self::is_full) once it stores more than `max_cells` cells.
+    /// Creates an arena. [`is_full`](Self::is_full) returns true once it stores more than
+    /// `max_cells` cells.
     pub(crate) fn new(context: PairContext, max_cells: usize) -> Self {
         Self {
             context,
@@ -75,7 +78,8 @@ impl Arena {
         id
     }
 
-    /// Applies the function with this index, or returns its memoised result.
+    /// Applies the function with index `index` to a value, or returns the memoised result. Returns
+    /// `None` if the function has no result for the value.
     pub(crate) fn apply(
         &mut self,
         id: ValueId,

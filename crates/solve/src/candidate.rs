@@ -1,4 +1,4 @@
-//! Candidates: answers to one test with the evidence for them, and their ranking.
+//! Candidates (answers to one test together with the evidence for them) and their ranking.
 
 use rhae_tasks::Grid;
 
@@ -48,22 +48,23 @@ pub struct LayerPicture {
 pub struct Candidate {
     pub grid: Grid,
     pub method: Method,
-    /// A description of the program. Colours in it are roles, not those of the task.
+    /// A description of the program. Colour numbers in it are roles (see the module `roles`), not
+    /// the colours of the task.
     pub program: String,
     /// The number of training pairs that the program reproduces.
     pub fits: usize,
     /// The number of training pairs.
     pub pairs: usize,
-    /// The complexity of the program and the doubt about it; smaller is better. Costs rank answers
-    /// and have no unit.
+    /// A measure of how complex the program is and how little the training pairs confirm it;
+    /// smaller is better. Costs only rank answers and have no unit.
     pub cost: f64,
     /// The layers; empty for methods other than [`Method::Layers`].
     pub layers: Vec<LayerPicture>,
 }
 
 impl Candidate {
-    /// Returns an estimate, from 0 to 1, of the probability that the answer is right: the rounded
-    /// share of right first attempts of similar cost in the ARC-AGI-1 training set.
+    /// Returns an estimate, from 0 to 1, of the probability that the answer is correct: the rounded
+    /// share of correct first attempts among answers of similar cost on the ARC-AGI-1 training set.
     pub fn confidence(&self) -> f64 {
         match self.cost {
             _ if self.fits < self.pairs => 0.02,
@@ -76,7 +77,8 @@ impl Candidate {
     }
 }
 
-/// Adds an answer. Of equal answers of one method only the best is kept.
+/// Adds an answer. If a method proposes the same grid several times, only the best of these answers
+/// is kept.
 pub(crate) fn add_candidate(candidates: &mut Vec<Candidate>, new: Candidate) {
     match candidates
         .iter_mut()
@@ -95,13 +97,14 @@ fn rank(candidate: &Candidate) -> (usize, i64) {
     )
 }
 
-/// The extra cost, in millionths, that is accepted for a second answer of another method.
+/// The extra cost, in millionths, that a second answer may have if it comes from another method
+/// than the first.
 const OTHER_METHOD_TOLERANCE: i64 = 1_000_000;
 
 /// Returns the distinct answers, best first. The second answer comes from another method than the
 /// first if that method has a fitting answer of similar cost.
 pub(crate) fn choose(candidates: &[Candidate]) -> Vec<Candidate> {
-    // An answer on which several methods agree gets a bonus.
+    // A grid that several methods propose ranks higher.
     let agreed: Vec<usize> = candidates
         .iter()
         .map(|one| {
@@ -124,7 +127,8 @@ pub(crate) fn choose(candidates: &[Candidate]) -> Vec<Candidate> {
     };
     let different = |index: &usize| candidates[*index].grid != candidates[first].grid;
     let rest: Vec<usize> = order.iter().copied().filter(different).collect();
-    // Different methods fail in different ways, so a second method may cost a little more.
+    // Different methods fail in different ways. The second answer may therefore cost a little more
+    // if it comes from another method.
     let next_best = rest.first().map(|&index| key(index));
     let near = |index: usize| {
         let ((missed, cost), own) = (next_best.unwrap_or_default(), key(index));

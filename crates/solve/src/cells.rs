@@ -1,8 +1,8 @@
 //! The method `cells`: a decision tree predicts the colour of each output cell.
 //!
-//! Features are the values of the simplest pieces and, if inputs and outputs have the same size,
-//! the features of the input cell at the same position. Leave-one-out validation on the training
-//! pairs determines how far an answer is trusted.
+//! The features of an output cell are its values in the simplest pieces and, if inputs and outputs
+//! have the same size, the features of the input cell at the same position; otherwise its column
+//! and row. Leave-one-out validation on the training pairs measures how reliable an answer is.
 
 use std::collections::BTreeSet;
 
@@ -16,22 +16,25 @@ use crate::tree::{CLASSES, Samples, Tree, UNCHANGED};
 /// The number of trees of a forest.
 const TREES: u64 = 11;
 
-/// All samples of a task, pair by pair; those of the test come last.
+/// All samples of a task, pair by pair. One sample is one output cell; the samples of the test come
+/// last.
 pub(crate) struct CellTask {
     samples: Samples,
     /// The index of the first sample of each pair, and the end of the last pair.
     starts: Vec<usize>,
     sizes: Vec<(usize, usize)>,
-    /// The input cells, to which [`UNCHANGED`] refers; `None` if input and output sizes differ.
+    /// The input cells, whose colour a sample of the class [`UNCHANGED`] keeps; `None` if input and
+    /// output sizes differ.
     base: Option<Vec<u8>>,
 }
 
 /// An answer of the method `cells`.
 pub(crate) struct CellAnswer {
     pub(crate) image: Image,
-    /// The number of training pairs that are right after learning from all pairs.
+    /// The number of training pairs that the trees reproduce after learning from all pairs.
     pub(crate) fits: usize,
-    /// The number of training pairs that are right after learning from the other pairs.
+    /// The number of training pairs that a tree reproduces after learning only from the other
+    /// pairs.
     pub(crate) held_out_hits: usize,
     /// The number of inner nodes of the tree; for a forest, the mean.
     pub(crate) splits: usize,
@@ -39,8 +42,8 @@ pub(crate) struct CellAnswer {
 }
 
 impl CellTask {
-    /// Collects the samples. Each of `layers` has one image of the output size per pair, the test
-    /// last.
+    /// Collects the samples. Each element of `layers` contains one image of the output size per
+    /// pair; the image of the test is the last.
     pub(crate) fn new(
         inputs: &[Image],
         outputs: &[Image],
@@ -106,8 +109,9 @@ impl CellTask {
         self.samples.features.len() * self.samples.classes.len()
     }
 
-    /// Returns the answer of a tree on all features and, if work remains, the majority vote of a
-    /// forest whose trees use random subsets of the features. The random generator has fixed seeds.
+    /// Returns the answer of a single tree that uses all features and, if the budget is not
+    /// exhausted, the majority vote of a forest whose trees use random subsets of the features. The
+    /// random generator has fixed seeds, so the subsets are always the same.
     pub(crate) fn solve(&self, meter: &mut Meter<'_>) -> Vec<CellAnswer> {
         let all: Vec<usize> = (0..self.samples.features.len()).collect();
         let mut parts: Vec<Vec<usize>> = Vec::new();
@@ -131,8 +135,9 @@ impl CellTask {
         answers
     }
 
-    /// Learns one tree per feature set and applies them. Leave-one-out validation runs only if
-    /// `held_out_hits` is `None`.
+    /// Learns one tree per feature set and applies the trees to all pairs and the test.
+    /// Leave-one-out validation runs only if `held_out_hits` is `None`; otherwise that value is
+    /// used.
     fn answer(
         &self,
         feature_sets: &[Vec<usize>],

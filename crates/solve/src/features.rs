@@ -1,4 +1,4 @@
-//! Features of cells, the input of decision trees.
+//! Features of cells: the numbers that describe a cell to a decision tree.
 //!
 //! Invariant: every image has the same features in the same order. Values are clamped to `i8`.
 
@@ -139,8 +139,8 @@ impl FeatureTable<'_> {
         self.add(|x, y| (x - y).abs().min((x + y - w + 1).abs()));
     }
 
-    /// Adds the colour and distance of the first cell that is not ground in each of the eight
-    /// directions.
+    /// Adds, for each of the eight directions, the colour and the distance of the first cell that
+    /// is not ground.
     fn rays(&mut self) {
         let image = self.image;
         let (w, h) = (image.w as i32, image.h as i32);

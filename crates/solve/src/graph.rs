@@ -1,8 +1,9 @@
 //! The graph of programs: all short sequences of steps, applied to all pairs in lock-step.
 //!
-//! A node is a tuple with one value per pair, all produced by the same program. Programs with equal
-//! results share a node, which keeps the shortest program that was found first. The search is
-//! breadth-first, so an exhausted budget cuts off the longest programs.
+//! A node is a tuple with one value per pair, all produced by the same program. Programs with the
+//! same results share a node, which keeps the program that was found first. The search is
+//! breadth-first, so it finds short programs before long ones. If the budget is exhausted early,
+//! the longest programs are missing.
 
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
@@ -21,7 +22,8 @@ pub(crate) struct Language {
 /// A sequence of functions that counts as one step.
 pub(crate) struct Step {
     ops: Vec<u16>,
-    /// Whether the step is also tried at depth 2 and beyond, where only the most useful steps are.
+    /// Whether the step is one of the most useful ones, which are also tried as the third or a
+    /// later step of a program.
     core: bool,
 }
 
@@ -47,7 +49,8 @@ impl Language {
     }
 }
 
-/// The origin of a node: its parent and the last step. For a root, `step` is its index.
+/// The origin of a node: its parent and the step that led from the parent to it. For a root, `step`
+/// is the index of the root.
 #[derive(Clone, Copy)]
 struct Node {
     parent: u32,
@@ -57,7 +60,7 @@ struct Node {
 
 const ROOT: u32 = u32::MAX;
 
-/// All tuples found so far, see the module documentation.
+/// All tuples found so far. See the module documentation.
 pub(crate) struct Graph {
     language: Language,
     arenas: Vec<Arena>,
@@ -71,7 +74,8 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// Creates a graph without nodes; there is one context per pair.
+    /// Creates a graph without nodes. `contexts` contains one element per pair; `max_cells` limits
+    /// the memory of all pairs together.
     pub(crate) fn new(language: Language, contexts: &[PairContext], max_cells: usize) -> Self {
         let arenas = contexts
             .iter()
@@ -111,8 +115,8 @@ impl Graph {
         );
     }
 
-    /// Expands all programs of up to `depth` steps until the budget or the memory is exhausted.
-    /// From the third step on, only core steps are tried.
+    /// Adds all programs of up to `depth` steps, or stops earlier when the budget or the memory is
+    /// exhausted. From the third step on, only core steps are tried.
     pub(crate) fn expand(&mut self, depth: u8, meter: &mut Meter<'_>) {
         let mut next = 0;
         while next < self.nodes.len() && !meter.is_exhausted() {
@@ -154,7 +158,8 @@ impl Graph {
         meter.charge(4 * count);
     }
 
-    /// Adds a tuple unless it is known. Tuples that will not be expanded are kept only as pieces.
+    /// Adds a tuple unless it is already known. A tuple that will not be expanded is added only if
+    /// it is a piece.
     fn insert(&mut self, tuple: &[ValueId], node: Node, expandable: bool) {
         let piece = self.is_piece(tuple);
         if !piece && !expandable {

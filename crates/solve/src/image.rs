@@ -126,8 +126,8 @@ impl Image {
             .count()
     }
 
-    /// Returns the most frequent colour other than ground, on a tie the smallest; 0 for an empty
-    /// image.
+    /// Returns the most frequent colour other than ground, or 0 if all cells are ground. On a tie,
+    /// the smallest colour is returned.
     pub(crate) fn majority(&self) -> u8 {
         let counts = self.histogram();
         (1..16)
@@ -137,8 +137,8 @@ impl Image {
             .unwrap_or(0) as u8
     }
 
-    /// Returns the least frequent colour other than ground that occurs, on a tie the smallest; 0
-    /// for an empty image.
+    /// Returns the least frequent of the colours other than ground that occur, or 0 if all cells
+    /// are ground. On a tie, the smallest colour is returned.
     pub(crate) fn minority(&self) -> u8 {
         let counts = self.histogram();
         (1..16)
@@ -300,7 +300,7 @@ impl Value {
         }
     }
 
-    /// Returns the number of cells, the measure of memory and work.
+    /// Returns the number of cells of all images, in which memory and work are measured.
     pub(crate) fn weight(&self) -> usize {
         self.images().iter().map(|image| image.cells.len()).sum()
     }

@@ -1,7 +1,8 @@
-//! The steps that programs for a task consist of. Colours are roles.
+//! The steps that programs for a task consist of. Colours in steps are roles (see the module
+//! `roles`).
 //!
 //! The set of steps is closed under the symmetries of the square, with few exceptions, so that a
-//! rotated task has rotated programs.
+//! rotated task is solved by the rotated programs.
 
 use crate::graph::Language;
 use crate::image::Image;
@@ -10,7 +11,8 @@ use crate::op::ray::DIRECTIONS;
 use crate::op::region::{Adjacency, Connectivity};
 use crate::property::{PROPERTIES, Property};
 
-/// Returns the steps for a task in roles; `inputs` includes the test input.
+/// Returns the steps for a task whose colours were replaced with roles. `inputs` includes the test
+/// input.
 pub(crate) fn language(inputs: &[Image], outputs: &[Image]) -> Language {
     let mut steps = Language::new();
     colors(&mut steps, inputs, outputs);
@@ -213,8 +215,9 @@ fn choices(steps: &mut Language) {
     }
 }
 
-/// Returns whether a property is useful in this direction. The largest distance from the left is
-/// covered by the right edge, and so on.
+/// Returns whether selecting the smallest (`least`) or largest value of a property is useful. For
+/// the left and top edges only the smallest value is, because the largest is covered by the right
+/// and bottom edges, and vice versa.
 fn informative(property: Property, least: bool) -> bool {
     match property {
         Property::Left | Property::Top => least,

@@ -1,5 +1,5 @@
 //! The method `layers`: short programs produce pieces (images of the output's size), which are
-//! stacked to the output.
+//! painted over each other to form the output.
 
 use rhae_tasks::Grid;
 
@@ -40,7 +40,8 @@ pub(crate) fn search(
             limits.cells,
         );
         roots(&mut graph, before, after, size);
-        // Each stage gets a part of the work, so that a large graph leaves work for stacking.
+        // Each stage may use only part of the remaining budget, so that a large graph leaves some
+        // of it for stacking.
         let mut part = meter.share(60);
         graph.expand(limits.depth, &mut part);
         meter.absorb(&part);

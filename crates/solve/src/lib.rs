@@ -7,7 +7,8 @@
 //! | [`Method`] | idea |
 //! | --- | --- |
 //! | [`Rule`](Method::Rule) | a rule about whole grids that holds for all training pairs |
-//! | [`Layers`](Method::Layers) | short programs produce images, which are stacked to the output |
+//! | [`Layers`](Method::Layers) | short programs produce images, which are painted over each other
+//! to form the output |
 //! | [`Cells`](Method::Cells) | a decision tree predicts the colour of each cell |
 //! | [`Objects`](Method::Objects) | a decision tree recolours, deletes or selects objects |
 //!
@@ -15,11 +16,11 @@
 //!
 //! # Invariants
 //!
-//! - Work is counted in cells, not in time. The same task and budget give the same answers on every
-//!   machine, unless the caller cancels the search.
+//! - Work is counted in processed grid cells, not in time. The same task and budget give the same
+//!   answers on every machine, unless the caller cancels the search.
 //! - A solution has at least one answer, and its answers are distinct.
-//! - The solver never reads the solution of a test. It contains no stored answers and no table
-//!   keyed by the content of a task.
+//! - The solver never reads the solution of a test. It contains no stored answers and no table that
+//!   is looked up by the content of a task.
 //!
 //! The crate performs no I/O, reads no clock, starts no threads and does not know task names.
 //!

@@ -1,10 +1,12 @@
 //! Work metering.
 //!
-//! Work is counted in cells that functions process, never in time. The same budget therefore gives
-//! the same answers on every machine and with any number of threads. A cancelled search ends early
-//! with the answers found so far; only then may answers differ.
+//! Work is counted in grid cells that the functions of programs process, never in time. The same
+//! budget therefore gives the same answers on every machine and with any number of threads. A
+//! search that the caller cancels ends early with the answers found so far. Only then may the
+//! answers differ between machines.
 
-/// Counts the work of a search and detects the end of the budget and cancellation.
+/// Counts the work of a search and reports when the budget is exhausted or the caller has cancelled
+/// the search.
 pub(crate) struct Meter<'a> {
     remaining: u64,
     spent: u64,
@@ -13,7 +15,7 @@ pub(crate) struct Meter<'a> {
     cancel: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// The work between two calls of the cancel function.
+/// The amount of work between two calls of the cancel function.
 const CANCEL_CHECK_INTERVAL: u64 = 1 << 18;
 
 impl<'a> Meter<'a> {
@@ -48,15 +50,16 @@ impl<'a> Meter<'a> {
         self.spent
     }
 
-    /// Creates a separate meter with a percentage of the remaining work. Its work counts for this
-    /// meter only after [`absorb`](Self::absorb).
+    /// Creates a separate meter with a percentage of the remaining work. The work counted by the
+    /// new meter is charged to this one only by [`absorb`](Self::absorb).
     pub(crate) fn share(&self, percent: u64) -> Self {
         let mut part = Self::new(self.remaining / 100 * percent, self.cancel);
         part.cancelled |= self.cancelled;
         part
     }
 
-    /// Charges the work of a meter from [`share`](Self::share).
+    /// Charges this meter with the work of a meter that [`share`](Self::share) created, and takes
+    /// over its cancellation.
     pub(crate) fn absorb(&mut self, part: &Self) {
         self.remaining = self.remaining.saturating_sub(part.spent);
         self.spent += part.spent;

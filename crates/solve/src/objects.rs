@@ -1,8 +1,8 @@
 //! The method `objects`: a decision tree decides what happens to each object.
 //!
 //! Either every object keeps its position and is recoloured, deleted or left unchanged, or one
-//! object is the output. Features are the properties of an object, whether it has the largest or
-//! smallest value of each, and its colours.
+//! object is the output. The features of an object are its properties, whether it has the largest
+//! or smallest value of each property among all objects, and its colours.
 
 use crate::image::Image;
 use crate::op::list::{by_color, cut};
@@ -19,8 +19,8 @@ pub(crate) struct ObjectAnswer {
     pub(crate) splits: usize,
 }
 
-/// Returns the answers of all definitions of an object. Images are in roles; the last of `inputs`
-/// is the test input.
+/// Returns the answers for all definitions of what an object is. The colours of the images are
+/// roles; the last of `inputs` is the test input.
 pub(crate) fn object_answers(inputs: &[Image], outputs: &[Image]) -> Vec<ObjectAnswer> {
     let mut found = Vec::new();
     for join in [
@@ -157,8 +157,8 @@ impl ObjectSamples {
     }
 }
 
-/// Learns a tree, lets `make` build the outputs from its classes, and counts the training pairs
-/// that are reproduced.
+/// Learns a tree, calls `make` to build the outputs from the classes that it predicts, and counts
+/// the training pairs whose output is reproduced.
 fn learn_and_apply(
     inputs: &[Image],
     outputs: &[Image],
@@ -237,7 +237,7 @@ fn recolored(
 }
 
 /// Returns the class of an object: the colour that all its cells have in the output, or
-/// [`UNCHANGED`]; `None` if its cells differ.
+/// [`UNCHANGED`] if they keep their colours. Returns `None` if neither is the case.
 fn object_class(object: &Image, output: &Image) -> Option<u8> {
     let cells: Vec<(u8, u8)> = (0..object.cells.len())
         .filter(|&cell| object.cells[cell] != 0)
@@ -260,7 +260,8 @@ fn object_class(object: &Image, output: &Image) -> Option<u8> {
         .then_some(cells[0].1)
 }
 
-/// Selects one object as the output: the object alone or, with `whole_box`, all cells of its box.
+/// Selects one object as the output: the object alone or, if `whole_box` is set, all cells of the
+/// input within its bounding box.
 fn select_object(
     inputs: &[Image],
     outputs: &[Image],

@@ -1,8 +1,8 @@
 //! The functions that programs consist of.
 //!
-//! A function maps a value to a value, or to `None` if it does not apply. A function of images is
-//! applied to each image of a list. [`PairContext`] provides the sizes of the input and output of
-//! the pair.
+//! A function maps a value to a value, or to `None` if it does not apply. A function that is
+//! defined for single images is applied to each image of a list. [`PairContext`] provides the sizes
+//! of the input and output of the pair.
 //!
 //! Invariant: the result depends only on the value and the context.
 
@@ -29,8 +29,8 @@ pub(crate) struct PairContext {
     pub(crate) max_cells: usize,
 }
 
-/// A function from values to values. Colours are roles; directions are indices of
-/// [`NEIGHBOR_OFFSETS`].
+/// A function from values to values. Colour parameters are roles; direction parameters are indices
+/// of [`NEIGHBOR_OFFSETS`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Op {
     Only(u8),
@@ -85,7 +85,8 @@ pub(crate) enum Op {
 }
 
 impl Op {
-    /// Applies the function; `None` if it does not apply or the result exceeds the maximum size.
+    /// Applies the function. Returns `None` if it does not apply to the value or the result exceeds
+    /// the maximum size.
     pub(crate) fn apply(
         self,
         value: &Value,
@@ -123,8 +124,8 @@ impl Op {
         }
     }
 
-    /// Applies a function of lists. The outer `None` means that it is a function of images, the
-    /// inner `None` that there is no result.
+    /// Applies a function that is defined for lists. The outer `None` means that the function is
+    /// defined for single images instead, the inner `None` that it has no result.
     fn on_list(
         self,
         images: &[Image],
@@ -237,7 +238,7 @@ impl Op {
 }
 
 impl fmt::Display for Op {
-    /// Writes the name of the function in displayed programs.
+    /// Writes the name of the function as it appears in displayed programs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let most = |least: bool| if least { "least" } else { "most" };
         match self {

@@ -33,8 +33,9 @@ pub(crate) enum Property {
     MirrorY,
     /// Whether the box is a square.
     Square,
-    /// The number of objects with the same shape, the same shape up to symmetries, the same set of
-    /// colours, or the same cells.
+    /// The number of objects in the list with the same shape (`SameShape`), the same shape up to
+    /// symmetries (`SameForm`), the same set of colours (`SameColors`), or the same cells
+    /// (`SameContent`).
     SameShape,
     SameForm,
     SameColors,
@@ -79,7 +80,8 @@ pub(crate) const PROPERTIES: [Property; 23] = [
 pub(crate) struct PropertyCache([Option<Vec<i32>>; PROPERTIES.len()]);
 
 impl PropertyCache {
-    /// Returns the same as [`measure`]. All calls must pass the same list and input size.
+    /// Returns the same values as [`measure`]. All calls on one cache must pass the same list and
+    /// input size.
     pub(crate) fn get(
         &mut self,
         property: Property,
@@ -153,7 +155,8 @@ fn shape(object: &Image) -> (usize, Vec<u8>) {
     (object.w, object.map(|cell| u8::from(cell != 0)).cells)
 }
 
-/// Returns the canonical shape: the smallest of the eight symmetric images.
+/// Returns the canonical shape of an object, without colours: the smallest of its eight mirrored
+/// and rotated shapes.
 pub(crate) fn form(object: &Image) -> (usize, Vec<u8>) {
     let shape = object.map(|cell| u8::from(cell != 0));
     let forms = (0..8).map(|which| shape.symmetry(which));

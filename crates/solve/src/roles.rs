@@ -4,7 +4,8 @@
 //! Role 0 is the ground. Colours whose identity matters (they occur in every output, or in every
 //! input and in no output) have the same role in all pairs. The other colours are numbered by a
 //! criterion that distinguishes them in each input, such as the number of cells or the position. No
-//! colour is treated specially, so a task with permuted colours has the same roles.
+//! particular colour is treated specially, so permuting the colours of a task does not change the
+//! roles.
 
 use rhae_tasks::Grid;
 
@@ -16,8 +17,8 @@ use crate::op::region::{Connectivity, regions};
 pub(crate) struct Roles {
     /// For each pair, the test last, the role of each colour.
     maps: Vec<[u8; 10]>,
-    /// Roles and colours that occur in an output but not in its input. Such a role is the same
-    /// colour in all pairs.
+    /// The roles, with their colours, that occur in an output but not in its input. Such a role
+    /// stands for the same colour in all pairs.
     new: Vec<(u8, u8)>,
     /// The number of roles, including the ground.
     count: u8,
@@ -46,7 +47,8 @@ impl<'a> RoleTask<'a> {
         }
     }
 
-    /// Converts an image of the test output back to a grid in the colours of the task.
+    /// Converts an image of the test output back to a grid in the colours of the task. Returns
+    /// `None` if the image is not a valid grid.
     pub(crate) fn grid(&self, image: &Image) -> Option<Grid> {
         self.roles.undo(self.inputs, image).to_grid()
     }
@@ -106,7 +108,8 @@ impl Roles {
                     scored.push((score, roles));
                 }
             }
-            // The sort is stable: on a tie the earlier order stays first.
+            // The sort is stable, so on a tie the assignment of the earlier colour order stays
+            // first.
             scored.sort_by_key(|(score, _)| -score);
             for (_, roles) in scored.into_iter().take(3) {
                 if !found.contains(&roles) {
@@ -187,7 +190,7 @@ impl Roles {
         (Self { maps, new, count }, ties)
     }
 
-    /// Measures how consistently the pairs keep or drop each role in their outputs.
+    /// Measures how consistently each role is present in, or absent from, the outputs of all pairs.
     fn consistency(&self, inputs: &[Image], outputs: &[Image]) -> i32 {
         let mut score = 0;
         for role in 0..self.count {
@@ -260,7 +263,8 @@ fn ground_candidates(inputs: &[Image], outputs: &[Image]) -> Vec<Option<u8>> {
     if per_pair.iter().any(|&color| color != per_pair[0]) {
         grounds.push(None);
     }
-    // A colour that no output contains can be the ground that a repair fills.
+    // A colour that occurs in the inputs but in no output may be the ground that the task asks to
+    // fill.
     let vanishing = common
         .iter()
         .copied()

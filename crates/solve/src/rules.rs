@@ -6,7 +6,7 @@ use crate::image::Image;
 use crate::op::repair::{by_period, by_symmetry};
 use crate::op::shape::kron;
 
-/// The output of a rule for the test input.
+/// The answer of a rule: its output for the test input, and its name.
 pub(crate) struct RuleAnswer {
     pub(crate) image: Image,
     pub(crate) name: String,
@@ -23,7 +23,7 @@ pub(crate) fn rules(inputs: &[Image], outputs: &[Image]) -> Vec<RuleAnswer> {
     found
 }
 
-/// Applies a rule to the test input if it holds for all pairs.
+/// Checks a rule on all training pairs and, if it holds, applies it to the test input.
 fn check_rule(
     inputs: &[Image],
     outputs: &[Image],
@@ -43,7 +43,7 @@ fn check_rule(
     })
 }
 
-/// Replaces every colour by another one, the same in all pairs.
+/// Replaces every colour with another one; the replacement is the same in all pairs.
 fn recolor(inputs: &[Image], outputs: &[Image]) -> Option<RuleAnswer> {
     let mut map = [None; 10];
     for (input, output) in inputs.iter().zip(outputs) {
@@ -73,7 +73,8 @@ fn recolor(inputs: &[Image], outputs: &[Image]) -> Option<RuleAnswer> {
     })
 }
 
-/// Builds the output from copies of the input, each with its own symmetry, or blank.
+/// Builds the output from a grid of tiles. Each tile is either blank or a copy of the input,
+/// mirrored or rotated in its own way.
 fn tiles(inputs: &[Image], outputs: &[Image]) -> Option<RuleAnswer> {
     let (input, output) = (inputs.first()?, outputs.first()?);
     let (across, down) = (output.w / input.w, output.h / input.h);
@@ -125,8 +126,9 @@ fn most_frequent_color(image: &Image) -> u8 {
         .unwrap_or(0) as u8
 }
 
-/// Places a copy of the input for each of its cells that has (or does not have) a certain colour,
-/// or the most or least frequent colour.
+/// Builds the output from a grid of tiles, one for each cell of the input. A tile is a copy of the
+/// input if its cell has a certain colour, does not have a certain colour, or has the most or least
+/// frequent colour.
 fn copies(inputs: &[Image], outputs: &[Image]) -> Option<RuleAnswer> {
     if !inputs
         .iter()
@@ -178,8 +180,8 @@ fn copies(inputs: &[Image], outputs: &[Image]) -> Option<RuleAnswer> {
 /// A function that completes an image.
 type ImageFn<'a> = &'a dyn Fn(&Image) -> Option<Image>;
 
-/// Restores parts of a regular image that are covered by one colour. The output is the whole image
-/// or only the covered part.
+/// Restores the parts of a symmetric or periodic image that are covered by one colour. The output
+/// is the whole image or only the covered part.
 fn repairs(inputs: &[Image], outputs: &[Image]) -> Vec<RuleAnswer> {
     let mut found = Vec::new();
     for hidden in 0..10 {

@@ -1,14 +1,15 @@
 //! Predicts the size of the test output.
 //!
 //! The sizes of all images that short programs produce, and a few counts, are compared with the
-//! sizes of the training outputs. For width and height separately, the simplest linear rule that
-//! fits all pairs predicts the size for the test.
+//! sizes of the training outputs. For width and height separately, the linear rules that fit the
+//! most pairs, and among these the simplest, predict the size of the test output.
 
 use crate::graph::Graph;
 use crate::image::{Image, Value};
 use crate::op::region::{Connectivity, regions};
 
-/// One number per pair, the test last, with the cost of obtaining it.
+/// One number per pair, with that of the test last, and the complexity of the program or count that
+/// produces it (`cost`).
 struct Measurement {
     values: Vec<i32>,
     cost: i32,
@@ -95,8 +96,8 @@ fn add_measurement(measurements: &mut Vec<Measurement>, new: Measurement) {
     }
 }
 
-/// Returns up to `limit` values for the test with their costs. They come from rules
-/// `a * measurement + b`; rules that fit more pairs, then simpler ones, come first.
+/// Returns up to `limit` values for the test with their costs. Each value comes from a rule `a *
+/// measurement + b`. Rules that fit more pairs come first; among these, simpler ones do.
 fn best_values(measurements: &[Measurement], wanted: &[i32], limit: usize) -> Vec<(i32, usize)> {
     let mut found: Vec<(usize, i32, i32)> = Vec::new();
     for measurement in measurements {

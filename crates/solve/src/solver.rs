@@ -12,11 +12,11 @@ use crate::rules::rules;
 
 /// The limits of a search for one test.
 ///
-/// Work is an abstract amount, not a time, so that results do not depend on the machine.
+/// Work is counted in processed cells, not in time, so that results do not depend on the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// The maximum work, counted in cells that functions process. The last step of the search may
-    /// exceed it.
+    /// The maximum work, counted in grid cells processed by the functions that the search applies.
+    /// The last step of the search may exceed it.
     pub work: u64,
     /// The maximum number of cells that are kept in memory at a time.
     pub cells: usize,
@@ -52,7 +52,8 @@ impl Solution {
 /// The maximum number of training pairs; further pairs are ignored.
 const MAX_PAIRS: usize = 12;
 
-/// An answer that fits all pairs at this cost or less ends the search.
+/// Once an answer fits all pairs at this cost or less, no further variant and no deeper search is
+/// started.
 const GOOD_COST: f64 = 2.6;
 
 /// The maximum number of colour-to-role assignments that are tried.
@@ -71,7 +72,7 @@ const MAX_VARIANTS: usize = 3;
 ///
 /// # Examples
 ///
-/// Each colour is replaced by another one:
+/// Colour 1 becomes 3 and colour 2 becomes 4:
 ///
 /// ```
 /// use rhae_solve::{Budget, solve_test};
@@ -112,7 +113,8 @@ pub fn solve_test(
     for (number, roles) in variants.iter().take(MAX_VARIANTS).enumerate() {
         let renamed = RoleTask::new(&inputs, &outputs, roles);
         add_object_answers(&renamed, &mut found);
-        // A variant gets only a part of the remaining work, so that later variants can still run.
+        // A variant may use only part of the remaining budget, so that some is left for later
+        // variants.
         let mut part = meter.share(if number == 0 { 60 } else { 70 });
         let sizes = sizes(&renamed, 1, &mut part);
         let limits = Limits {
@@ -207,7 +209,7 @@ fn add_object_answers(task: &RoleTask<'_>, found: &mut Vec<Candidate>) {
     }
 }
 
-/// Returns the input of the test, the answer of last resort.
+/// Returns the input of the test as an answer, for tests to which no method found one.
 fn fallback_answer(task: &Task, test: usize) -> Candidate {
     let grid: Grid = task.test[test].input.clone();
     Candidate {

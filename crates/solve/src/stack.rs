@@ -1,9 +1,10 @@
 //! Stacking: an output is painted in layers. Each layer is one piece and paints only cells that no
 //! earlier layer painted.
 //!
-//! A layer is admissible if all cells it would paint are right in all considered training outputs.
-//! The search is greedy: the layer that decides the most cells comes first. Each cell of the
-//! outputs is one bit, so a check takes a few operations on words.
+//! A layer is admissible if every cell that it would paint has the correct colour in all considered
+//! training outputs. The search is greedy: the layer that decides the most cells comes first. Sets
+//! of output cells are stored with one bit per cell, so a check needs only a few operations per 64
+//! cells.
 
 use crate::graph::Graph;
 use crate::image::Image;
@@ -12,10 +13,11 @@ use crate::meter::Meter;
 /// The maximum number of layers of a stack.
 const MAX_LAYERS: usize = 10;
 
-/// The maximum number of pieces; the simplest come first, and the others are ignored.
+/// The maximum number of pieces. The simplest pieces come first; pieces beyond the limit are
+/// ignored.
 const MAX_PIECES: usize = 100_000;
 
-/// The cells of its image that a layer paints, and their colour.
+/// Which cells of its image a layer paints, and in which colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PaintMode {
     /// All cells that are not ground, in their colours.
@@ -39,7 +41,8 @@ pub(crate) struct Layer {
     pub(crate) decided: usize,
 }
 
-/// Layers and how well they fit. The first layer takes precedence over the later ones.
+/// A list of layers and how well they fit the training pairs. A cell keeps the colour of the first
+/// layer that paints it.
 #[derive(Clone, Debug)]
 pub(crate) struct Stack {
     pub(crate) layers: Vec<Layer>,
@@ -53,8 +56,8 @@ pub(crate) struct Stack {
 struct PieceBits {
     node: u32,
     depth: u8,
-    /// The index in `store` of the first word of the cells that are not ground, and of the cells
-    /// that equal the output.
+    /// The index in `store` of the first word of two bit sets: the cells that are not ground
+    /// (`shape`), and the cells that have the same colour as the output (`right`).
     shape: usize,
     right: usize,
 }
@@ -67,13 +70,14 @@ pub(crate) struct Stacker<'a> {
     pieces: Vec<PieceBits>,
     /// For each colour that occurs in at least half of the outputs, the output cells that have it.
     colored: Vec<(u8, Vec<u64>)>,
-    /// For each pair the output cells that belong to it.
+    /// For each pair, the bit set of the output cells that belong to it.
     spans: Vec<Vec<u64>>,
     outputs: &'a [Image],
 }
 
 impl<'a> Stacker<'a> {
-    /// Prepares the pieces of a graph; `outputs` belong to its first pairs.
+    /// Computes the bit sets of the pieces of a graph. `outputs` are the training outputs, which
+    /// belong to the first pairs of the graph.
     pub(crate) fn new(graph: &'a Graph, outputs: &'a [Image], meter: &mut Meter<'_>) -> Self {
         let cells: usize = outputs.iter().map(|output| output.cells.len()).sum();
         let words = cells.div_ceil(64);
@@ -146,9 +150,9 @@ impl<'a> Stacker<'a> {
         });
     }
 
-    /// Builds stacks without a wrong cell in the `considered` pairs. For each limit on the depth of
-    /// the pieces, one stack maximises the decided cells of all pairs, and one stack per pair
-    /// maximises those of the pair.
+    /// Builds stacks that paint no wrong cell in the `considered` pairs. For each limit on the
+    /// depth of the pieces, one stack greedily maximises the decided cells of all pairs, and one
+    /// stack per pair those of this pair.
     pub(crate) fn stacks(
         &self,
         considered: &[bool],

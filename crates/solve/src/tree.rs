@@ -1,8 +1,8 @@
 //! Decision trees over small integers.
 //!
-//! Trees grow greedily by entropy. A split compares a feature with a value, for equality or order.
-//! Among equally good splits the first feature wins, so callers order features from simple to
-//! complex.
+//! Trees grow greedily: each node uses the split that leaves the least entropy. A split compares a
+//! feature with a value, for equality or order. Among equally good splits the first feature wins,
+//! so callers order features from simple to complex.
 
 /// Training data: for each feature the values of all samples, and for each sample its class, which
 /// is below [`CLASSES`].
@@ -14,7 +14,7 @@ pub(crate) struct Samples {
 /// The number of classes: 16 colours and [`UNCHANGED`].
 pub(crate) const CLASSES: usize = 17;
 
-/// The class of samples that keep their colour; the other classes are colours.
+/// The class of samples that keep their colour. The other classes are the colours that samples get.
 pub(crate) const UNCHANGED: u8 = 16;
 
 /// The maximum depth of a tree.
@@ -51,7 +51,8 @@ impl Tree {
         }
     }
 
-    /// Returns the class of the sample whose features `feature` returns.
+    /// Returns the class of a sample. `feature` returns the value of the feature with the given
+    /// index.
     pub(crate) fn classify(&self, feature: impl Fn(usize) -> i8) -> u8 {
         let mut node = &self.root;
         loop {
@@ -100,7 +101,8 @@ fn count_splits(node: &Node) -> usize {
     }
 }
 
-/// A split: the remaining entropy, the feature, the value, and whether it tests for equality.
+/// A split: the remaining entropy, the feature, the value that it is compared with, and whether the
+/// test is for equality rather than order.
 type Split = (f64, usize, i8, bool);
 
 fn grow(samples: &Samples, chosen: &[u32], allowed: &[usize], depth: usize) -> Node {

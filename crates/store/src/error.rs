@@ -4,9 +4,10 @@ use rusqlite::ErrorCode;
 
 /// An error of a [`Store`](crate::Store) or [`KeyStore`](crate::KeyStore).
 ///
-/// There are three kinds: the database failed (`Full` to `Corrupt`), the log or the idempotency key
-/// has changed in the meantime (`Conflict`, `KeyUsed`), or a rule rejects the request (the others).
-/// After every error except [`CommitUnknown`](Self::CommitUnknown), nothing was written.
+/// There are three kinds: the database failed (`Full` to `Corrupt`), another request appended to
+/// the log or used the idempotency key first (`Conflict`, `KeyUsed`), or a rule rejects the request
+/// (the others). After every error except [`CommitUnknown`](Self::CommitUnknown), nothing was
+/// written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// The disk or the database file has no space left.
@@ -39,7 +40,7 @@ pub enum StoreError {
     /// A stored value has a form that this software never writes.
     #[error("the database is corrupt: it contains an invalid value ({0})")]
     Corrupt(String),
-    /// The index is not the next of the log, usually because another request appended first.
+    /// The index is not the next index of the log, usually because another request appended first.
     #[error("the play has advanced in the meantime: entry {0} is not the next entry of its log")]
     Conflict(u32),
     /// The card is closed or does not exist.
@@ -64,7 +65,8 @@ pub enum StoreError {
 
 impl StoreError {
     /// Returns whether the client may send the same request again. This is the case if the database
-    /// failed without writing, or if the log or the key has changed in the meantime.
+    /// failed without writing, or if another request appended to the log or used the idempotency
+    /// key first.
     pub const fn is_retryable(&self) -> bool {
         matches!(
             self,

@@ -1,8 +1,8 @@
 //! Idempotency keys: which requests were executed, and what they produced.
 //!
-//! A row records where the response comes from, not the response itself. A response has up to a
-//! thousand frames of eight kilobytes each, while the log entry that produced them is stored anyway
-//! and reproduces them when it is replayed. A row therefore takes about a hundred bytes whatever
+//! A row records which change the request made, not the response. A response has up to a thousand
+//! frames of eight kilobytes each, while the log entry that produced them is stored anyway and
+//! reproduces them when it is replayed. A row therefore takes about a hundred bytes however large
 //! the response was, and a commit with keys costs little more than one without.
 //!
 //! **Invariant:** a row is written in the same transaction as the change that it belongs to: either
@@ -15,7 +15,7 @@ use crate::{CardId, Owner, PlayId};
 /// Keys are scoped by owner: two owners may use the same `key` independently. The store rejects a
 /// second change with the same owner and key with
 /// [`StoreError::KeyUsed`](crate::StoreError::KeyUsed);
-/// [`Store::completed_request`](crate::Store::completed_request) then tells what the first one
+/// [`Store::completed_request`](crate::Store::completed_request) then returns what the first one
 /// produced.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey {

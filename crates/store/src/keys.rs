@@ -65,7 +65,8 @@ pub enum GameSet {
     Public,
     /// Visible to keys with this set in their scopes.
     SemiPrivate,
-    /// Visible to keys with this set in their scopes, which only the evaluation itself should have.
+    /// Visible to keys with this set in their scopes. Only the keys of the evaluation itself should
+    /// have it.
     Private,
 }
 
@@ -122,8 +123,8 @@ pub struct Scopes {
     pub sources: bool,
     /// Whether the key may see every set and read all scorecards.
     pub admin: bool,
-    /// Whether the key belongs to a visitor. A visitor's key lives in a browser and has stricter
-    /// limits.
+    /// Whether the key belongs to a visitor. A visitor's key is stored in a browser's cookie and
+    /// has stricter limits.
     pub visitor: bool,
 }
 

@@ -8,22 +8,23 @@
 //! | [`SqliteStore`] | one server with one database file |
 //! | [`PostgresStore`] | several servers that share one database |
 //!
-//! A [`Card`] (scorecard) belongs to an [`Owner`] and groups plays. A [`Play`] is one play of an
-//! environment: its log of [entries](rhae_protocol::Entry) starts with the opening RESET and grows
-//! by one entry per action. Frames are not stored. Each entry carries the hash of the frames that
-//! the action produced, and a replay of the log reproduces them. [`RunCounts`] holds the action
-//! counts that a scorecard shows; the store updates them together with the log.
+//! A [`Card`] (scorecard) belongs to an [`Owner`] and groups plays. A [`Play`] records how a client
+//! plays an environment: its log of [entries](rhae_protocol::Entry) starts with the opening RESET
+//! and grows by one entry per action. Frames are not stored. Each entry carries the hash of the
+//! frames that the action produced, and a replay of the log reproduces them. [`RunCounts`] holds
+//! the action counts that a scorecard shows; the store updates them together with the log.
 //!
 //! # Invariants
 //!
-//! - A call that returned `Ok` is on disk: it survives a crash of the process and of the machine.
+//! - When a write returns `Ok`, its change is on disk: it survives a crash of the process and of
+//!   the machine.
 //! - A log has no gaps and no duplicates. An entry is accepted only directly after the last entry.
 //! - A closed card accepts no plays and no entries.
 //! - An [`IdempotencyKey`] is written in the same transaction as the change that it protects.
 //! - The counts of a play change in the same transaction as its log.
-//! - Callers pass in ids and times; this crate generates no ids and reads no clock.
-//!   [`PostgresStore`] replaces the times by the database's own, because the clocks of several
-//!   servers may differ.
+//! - Callers pass in ids and times; this crate generates no ids and reads no clock. For cards,
+//!   plays and logs, [`PostgresStore`] uses the database's clock instead of the passed times,
+//!   because the clocks of several servers may differ.
 //!
 //! This crate knows nothing about game rules, scores or HTTP.
 //!

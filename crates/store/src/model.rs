@@ -66,12 +66,12 @@ pub struct NewCard {
     pub competition: bool,
     /// Environments that count on the card even if they are not played, as in competitions.
     pub games: Vec<GameId>,
-    /// Rejects the card if the owner has ever opened another one, open or closed.
+    /// Rejects the card if the owner has ever opened another one, even if that one is closed.
     pub only_one: bool,
     /// Rejects the card if the owner already has this many open cards. `None` means no limit.
     pub max_open: Option<u32>,
-    /// Exempts the card from [`Store::close_stale`](crate::Store::close_stale). Cards of visitors
-    /// in a browser are exempt, because they may return after days.
+    /// Exempts the card from [`Store::close_stale`](crate::Store::close_stale). The server sets
+    /// this for cards opened in a browser, because a person may return days later.
     pub lasting: bool,
     /// The time of opening, in milliseconds since 1970.
     pub opened_ms: u64,
@@ -204,8 +204,8 @@ pub struct PlayFacts {
     pub actions: u64,
 }
 
-/// The state of a play after some of its entries, as bytes that only the code that wrote them can
-/// read.
+/// The state of a play after a number of its log entries. The bytes can be read only by the code
+/// that wrote them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// The number of log entries that led to this state.

@@ -1,5 +1,5 @@
-//! The writer's cache of the counts of plays that it has recently written, which saves a read for
-//! the next action of a play.
+//! A cache in which the writer keeps the counts of the plays that it has recently written. It saves
+//! the writer a database read at the next action of such a play.
 //!
 //! A cached value is valid only for the very next entry of its log. If another process has appended
 //! in the meantime, the index does not match and the caller reads the row from the database.
@@ -10,8 +10,9 @@ use rhae_protocol::Entry;
 
 use crate::{PlayId, PlayKey, RunCounts};
 
-/// The maximum number of cached plays. When it is reached, all other plays are evicted at once,
-/// which costs each of them one read.
+/// The maximum number of cached plays. When the limit would be exceeded, all plays that the current
+/// transaction does not change are evicted at once. Each of them then needs one database read at
+/// its next action.
 const MAX_PLAYS: usize = 4096;
 
 #[derive(Default)]

@@ -5,11 +5,13 @@
 //! append wins: the row of a play holds the length of its log, and an entry is accepted only if its
 //! index equals that length.
 //!
-//! **Invariant:** transactions never deadlock. Rows are locked in one order: cards by key, plays by
-//! key, idempotency keys by name. Updates of a card's time of last use skip locked rows.
+//! **Invariant:** all transactions lock rows in the same order (cards by key, plays by key,
+//! idempotency keys by name), so they cannot deadlock. Updates of a card's time of last use skip
+//! rows that another transaction has locked.
 //!
-//! **Invariant:** times come from the database, so the clocks of the servers need not agree. The
-//! times that callers pass are ignored.
+//! **Invariant:** the times of cards, plays and log entries come from the database, so the clocks
+//! of the servers need not agree. The times that callers pass are ignored, except for the times of
+//! API keys and for the ages that a caller expresses as the difference of two times.
 
 mod cards;
 mod counts;
@@ -41,11 +43,13 @@ use crate::{
 
 pub use session::PostgresAddress;
 
-/// Connections per server in addition to the writer's. One of them receives notifications.
+/// The maximum number of connections of a server, not counting the writer's. One of them receives
+/// notifications.
 const CONNECTIONS: u32 = 9;
 /// How long a call waits for a free connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
-/// The number of notifications buffered for a slow subscriber, who misses older ones.
+/// The number of notifications buffered for each subscriber. A subscriber that falls further behind
+/// misses the oldest ones.
 const NOTIFICATIONS: usize = 4096;
 
 /// A [`Store`] and [`KeyStore`](crate::KeyStore) in a PostgreSQL database that several servers may
@@ -106,7 +110,8 @@ impl PostgresStore {
     /// Waits for pending writes and closes all connections.
     pub async fn close(self) {
         drop(self.jobs);
-        // If the writer panicked, no write has succeeded since, so there is nothing to report.
+        // If the writer panicked, the callers of later writes have received errors, so there is
+        // nothing to report here.
         let _ = self.writer.await;
         self.listener.abort();
         let _ = self.listener.await;

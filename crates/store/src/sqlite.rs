@@ -35,9 +35,11 @@ use crate::{
 
 /// How long a process waits for another process that has locked the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// The capacity of a connection's statement cache: more than there are distinct statements.
+/// The capacity of a connection's statement cache. It exceeds the number of distinct statements, so
+/// that none is evicted.
 const STATEMENT_CACHE: usize = 64;
-/// The number of notifications buffered for a slow subscriber, who misses older ones.
+/// The number of notifications buffered for each subscriber. A subscriber that falls further behind
+/// misses the oldest ones.
 const NOTIFICATIONS: usize = 4096;
 
 /// Selects the index of the next entry of a play's log.
@@ -119,10 +121,10 @@ impl SqliteStore {
     /// # Errors
     ///
     /// [`StoreError::NewerSchema`] if a newer version of this software wrote the file;
-    /// [`StoreError::Foreign`] if it is a database of another application;
-    /// [`StoreError::ReadOnly`] if the file needs a migration but `read_only` is set;
-    /// [`StoreError::Unavailable`] if the file cannot be opened or is not a database. A rejected
-    /// file is left unchanged.
+    /// [`StoreError::Foreign`] if it is a database of another application; [`StoreError::ReadOnly`]
+    /// if the file needs a migration but `read_only` is set; [`StoreError::Unavailable`] if the
+    /// file cannot be opened or is not a database. The contents of a rejected database are left
+    /// unchanged.
     pub async fn open(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
         let failed = |reason: &str| StoreError::Unavailable(reason.to_owned());
         let readers = Readers::new(path);
@@ -151,7 +153,8 @@ impl SqliteStore {
     /// Waits for pending writes and closes the file.
     pub async fn close(self) {
         drop(self.jobs);
-        // If the writer panicked, no write has succeeded since, so there is nothing to report.
+        // If the writer panicked, the callers of later writes have received errors, so there is
+        // nothing to report here.
         let _ = spawn_blocking(move || self.writer.join()).await;
         self.readers.close().await;
     }

@@ -25,15 +25,16 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + S
 /// Every implementation guarantees:
 ///
 /// - **Durability.** A write that returned `Ok` survives a crash of the process and of the machine.
-///   The writer commits all pending writes in one transaction, then completes their futures.
+///   Pending appends share a transaction, and their futures complete only after its commit.
 /// - **Append only after the last entry.** [`append`](Self::append) names the index of the new
 ///   entry and succeeds only if it equals the current length of the log. Of two servers that append
 ///   the same index, one gets [`StoreError::Conflict`].
-/// - **A closed card stays closed.** It accepts no use, play or entry.
+/// - **A closed card stays closed.** It cannot be touched, and it accepts no play and no entry.
 /// - **Idempotency.** The `_idempotent` methods write the [`IdempotencyKey`] in the same
 ///   transaction as the change. A key is therefore stored if and only if its request took effect. A
 ///   rejected request leaves no trace, not even its key.
-/// - **Consistent counts.** Stored counts ([`runs`](Self::runs)) equal those of the log.
+/// - **Consistent counts.** Stored counts ([`runs`](Self::runs)) are the same as those computed
+///   from the log.
 /// - **One lock order.** Implementations with row locks lock cards by key, then plays by key, then
 ///   idempotency keys by name, so that transactions cannot deadlock.
 ///
@@ -143,7 +144,8 @@ pub trait Store: Send + Sync {
     fn close_stale(&self, cutoffs: StaleCutoffs) -> Pending<'_, Vec<CardId>>;
 
     /// Restarts the idle timers of all open cards. A server calls this when it starts, because no
-    /// client could use a card while the server was down.
+    /// client could use a card while the server was down. [`PostgresStore`](crate::PostgresStore)
+    /// restarts no timer if another server was running until now.
     fn restart_idle_timers(&self, at_ms: u64) -> Pending<'_, ()>;
 
     /// Opens a play on an open card, with its opening RESET as entry 0 of its log.
@@ -272,7 +274,7 @@ pub trait Store: Send + Sync {
     /// Saves a snapshot of a play. The store keeps it and the newest one before it.
     ///
     /// A snapshot only saves time: it is not part of the record. A reader must cope with a snapshot
-    /// that does not match the log, and with none.
+    /// that does not match the log, and with the absence of snapshots.
     fn save_snapshot(&self, play: PlayKey, snapshot: Snapshot) -> Pending<'_, ()>;
 
     /// Returns the snapshots of a play, the newest first.
@@ -281,8 +283,10 @@ pub trait Store: Send + Sync {
     /// Deletes all snapshots of a play.
     fn drop_snapshots(&self, play: PlayKey) -> Pending<'_, ()>;
 
-    /// Subscribes to changes. The receiver gets the id of each play after an entry of it was
-    /// committed, by any server, and of each play of a card that was closed.
+    /// Subscribes to changes. The receiver gets the id of each play to which an entry was
+    /// committed, and of each play on a card that was closed.
+    /// [`PostgresStore`](crate::PostgresStore) reports the changes of all servers,
+    /// [`SqliteStore`](crate::SqliteStore) only those of this process.
     ///
     /// A notification is a hint to read the play again. Under load, or while the database cannot be
     /// reached, some notifications are lost.

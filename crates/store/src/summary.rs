@@ -1,7 +1,7 @@
 //! The action counts of a play, one record per run, which the store keeps together with the log.
 //!
-//! **Invariant:** the stored counts equal those that counting the log would give. The store updates
-//! them in the transaction that appends an entry. The counting rule itself is
+//! **Invariant:** the stored counts are the same as those computed from the whole log. The store
+//! updates them in the transaction that appends an entry. The counting rule itself is
 //! [`RunOutcome::count`], which live plays use too.
 
 use rhae_protocol::{Entry, LevelOutcome, RunOutcome, StepOutcome};
@@ -84,7 +84,7 @@ impl RunCounts {
     }
 
     /// Converts runs into the outcomes that a card shows. All runs but the last were ended by a
-    /// reset.
+    /// full reset.
     pub fn outcomes(runs: Vec<Self>) -> Vec<RunOutcome> {
         let mut outcomes: Vec<RunOutcome> = runs.into_iter().map(|run| run.outcome).collect();
         if let Some((_, ended)) = outcomes.split_last_mut() {

@@ -1,8 +1,8 @@
-//! Finds the grid in the text of an answer, or the reason why it contains no grid.
+//! Finds the grid in the text of an answer, or determines why the text contains no grid.
 //!
 //! Invariant: time and memory are linear in the length of the text, and no text makes a parser
-//! panic. [`Parser::Lenient`] is the parser of this project. The others reproduce the parsers of
-//! published harnesses, including their bugs, so that published scores can be recomputed.
+//! panic. [`Parser::Lenient`] is Rhae's own parser. The others reproduce the parsers of published
+//! harnesses, including their bugs, so that published scores can be recomputed.
 
 mod clean;
 mod rows;
@@ -21,17 +21,19 @@ pub const MAX_ANSWER_BYTES: usize = 64 << 20;
 /// The rules by which the grid is found in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Parser {
-    /// Finds the grid that a human reader would take for the answer: the last grid in the last
-    /// `\boxed{}`, else under a key such as `output`, else in the text, else the rows at its end.
+    /// Finds the grid that a human reader would take for the answer. It is the first of these that
+    /// exists: the last grid in the last `\boxed{}`, the last grid under a key such as `output`,
+    /// the last grid in the text, the rows of numbers at the end of the text, a single row that a
+    /// box or a label such as `answer:` marks.
     #[default]
     Lenient,
-    /// Parser of the official harness: the first `\boxed{}`, else the list that the last bracket
-    /// closes.
+    /// The parser of the official harness. It takes the first `\boxed{}` if that contains a list of
+    /// lists, otherwise the list that the last bracket closes.
     Official,
-    /// Parser of Nejumi: the list that the last bracket closes.
+    /// The parser of Nejumi. It takes the list that the last bracket closes.
     Nejumi,
-    /// Parser of the harness plan: the whole text, else the first code block, else the text from
-    /// the first `[` to the last `]`.
+    /// The parser of the harness plan. It takes the first of these that is valid JSON: the whole
+    /// text, the first code block, the text from the first `[` to the last `]`.
     Plan,
 }
 
@@ -79,7 +81,7 @@ impl FromStr for Parser {
 /// The grids that were found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// One grid for each test that the answer is for.
+    /// One grid for each test that the text answers.
     pub grids: Vec<Grid>,
     pub source: AnswerSource,
     /// The byte range of the text that contains the grids.
@@ -157,7 +159,7 @@ pub enum ParseError {
     /// The text ends inside a list or inside the reasoning section.
     #[error("the answer is cut off: {0}")]
     Truncated(&'static str),
-    /// The grid is incomplete: dots stand for a part of it.
+    /// The grid is incomplete: dots stand for an omitted part.
     #[error("the grid is abbreviated with `...`")]
     Elided,
     /// The parser of a harness requires JSON, and the text is not JSON.
@@ -191,7 +193,7 @@ impl ParseError {
 ///
 /// # Errors
 ///
-/// Returns the reason if the text contains no grid.
+/// Returns a [`ParseError`] that states the reason if the text contains no grid.
 ///
 /// # Examples
 ///
@@ -217,7 +219,8 @@ pub fn parse(parser: Parser, text: &str) -> Result<Answer, ParseError> {
 ///
 /// # Errors
 ///
-/// Returns the reason if the text does not contain the expected number of grids.
+/// Returns a [`ParseError`] that states the reason if the text does not contain the expected number
+/// of grids.
 ///
 /// # Examples
 ///
@@ -251,7 +254,7 @@ fn lenient(text: &str, tests: usize) -> Result<Answer, ParseError> {
     if let Some(answer) = found.answer {
         return Ok(answer);
     }
-    // Rows inside a malformed list are not an answer.
+    // Rows inside a malformed list are not an answer, so only lines after that list are considered.
     let floor = found.fault.as_ref().map_or(0, |(end, _)| *end);
     if tests == 1
         && let Some(rows) = rows::rows(&clean.text, floor)

@@ -36,11 +36,12 @@ pub struct Comparison {
 pub struct McNemar {
     /// The number of tasks that exactly one submission solves.
     pub discordant: usize,
-    /// The two-sided probability, under the null hypothesis, of a split at least as uneven.
+    /// The two-sided p-value: the probability, under the null hypothesis, that the discordant tasks
+    /// are split at least as unevenly as observed.
     pub p: f64,
 }
 
-/// A task whose scores differ.
+/// A task on which the two submissions have different scores.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     pub task: TaskId,

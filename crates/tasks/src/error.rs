@@ -1,5 +1,5 @@
-//! The error type of the crate. It covers data, samples, prompts and submissions, not single
-//! answers: an answer that cannot be parsed is a result with its own type,
+//! The error type of the crate. It covers data, samples, prompts and submissions, but not single
+//! answers. An answer that cannot be parsed is an ordinary result, described by
 //! [`ParseError`](crate::ParseError).
 
 /// The reason why data, a prompt, a submission or a sample cannot be used.
@@ -21,7 +21,7 @@ pub enum TasksError {
     UnknownFormat {
         /// The file name that the caller passed in.
         file: String,
-        /// A description of the content.
+        /// A description of the content that was found.
         found: String,
     },
     /// None of the files contains a task.
@@ -68,10 +68,10 @@ pub enum TasksError {
         file: String,
         reason: String,
     },
-    /// A sample or a score was made for another revision of the data.
+    /// A sample, a reference or a score belongs to another revision of the data.
     #[error("the {what} is of revision {found}, but the data are of revision {expected}")]
     Revision {
-        /// The sample, reference or score that does not match.
+        /// The kind of object that does not match, for example `sample`.
         what: &'static str,
         found: String,
         expected: String,

@@ -67,7 +67,7 @@ pub enum GridError {
     /// A list of grids was found where one grid is expected.
     #[error("expected one grid, found a list of {grids} grids")]
     ThreeDimensional { grids: usize },
-    /// The value has another structure than a list of rows.
+    /// The value is not a list of rows.
     #[error("{what}")]
     NotAGrid {
         /// The complete message.
@@ -102,8 +102,8 @@ pub enum CellRule {
     Lenient,
     /// Accepts integers, `1.0`, `"1"` and `true`, like the validation of the official harness.
     Official,
-    /// Accepts what a conversion to an array of small integers accepts: fractions are truncated,
-    /// `"1"` and `true` are converted.
+    /// Accepts everything that Nejumi's conversion to an array of small integers accepts: fractions
+    /// are truncated, `"1"` and `true` are converted.
     Truncating,
     /// Accepts integers and `1.0`, like strict equality in JavaScript.
     JavaScript,
@@ -114,8 +114,9 @@ impl Grid {
     ///
     /// # Errors
     ///
-    /// Returns an error if the rows are empty, too many, of different lengths, or contain a number
-    /// above 9.
+    /// Returns an error if there are no rows or the first row is empty, if there are more than
+    /// [`MAX_GRID_SIDE`] rows or columns, if the rows have different lengths, or if a cell is above
+    /// 9.
     pub fn new(rows: &[Vec<u8>]) -> Result<Self, GridError> {
         let width = rows.first().map_or(0, Vec::len);
         if width == 0 {

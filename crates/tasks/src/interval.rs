@@ -3,16 +3,19 @@
 //! All intervals describe the population that the tasks are drawn from, not repeated runs on the
 //! same tasks.
 //!
-//! * A count of tasks is binomial: Clopper and Pearson's exact interval (Biometrika 26, 1934).
+//! * The number of solved tasks is binomial, so Clopper and Pearson's exact interval is used
+//!   (Biometrika 26, 1934).
 //! * A mean of task scores lies between 0 and 1 and has a variance of at most m(1 − m) (Bhatia and
-//!   Davis, 2000). Wilson's interval (JASA 22, 1927) with the number of tasks is therefore wide
-//!   enough, even if all tasks or no tasks are solved and an estimate of the variance would be 0.
-//! * Tests of one task are not independent. Wilson's interval is used with Kish's effective number
-//!   (Survey Sampling, 1965) under full dependence within a task, n = (Σ tests)² / Σ tests².
+//!   Davis, 2000). Wilson's interval (JASA 22, 1927), computed with the number of tasks, is
+//!   therefore wide enough. This holds even if all tasks or no tasks are solved, in which case an
+//!   estimate of the variance would be 0.
+//! * The tests of one task are not independent. For shares of tests, Wilson's interval is used with
+//!   Kish's effective sample size (Survey Sampling, 1965), which assumes full dependence within a
+//!   task: n = (Σ tests)² / Σ tests².
 
 use serde::Serialize;
 
-/// A 95 % interval of a share.
+/// A 95 % confidence interval of a share.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
     /// The lower end.
@@ -31,7 +34,7 @@ pub enum IntervalKind {
     ClopperPearson,
     /// For a mean of independent values between 0 and 1.
     Wilson,
-    /// For successes that come in groups.
+    /// For successes in groups whose members are not independent, such as the tests of one task.
     WilsonClustered,
 }
 
@@ -68,7 +71,8 @@ pub fn wilson_95(mean: f64, number: f64) -> Interval {
     }
 }
 
-/// Returns Wilson's interval for successes in groups of these sizes.
+/// Returns Wilson's interval for a share of successes in groups of the given sizes. The members of
+/// a group are assumed to be fully dependent.
 pub(crate) fn wilson_clustered_95(mean: f64, groups: impl Iterator<Item = usize>) -> Interval {
     let (sum, squares) = groups.fold((0.0, 0.0), |(sum, squares), size| {
         (sum + size as f64, squares + (size * size) as f64)
@@ -79,7 +83,8 @@ pub(crate) fn wilson_clustered_95(mean: f64, groups: impl Iterator<Item = usize>
     }
 }
 
-/// Returns the probability of at most `successes` out of `of` trials, summed in logarithms.
+/// Returns the probability of at most `successes` successes in `of` trials with success probability
+/// `p`. The terms are computed as logarithms to avoid underflow.
 pub(crate) fn at_most(successes: usize, of: usize, p: f64) -> f64 {
     if p <= 0.0 || successes >= of {
         return 1.0;
@@ -97,7 +102,7 @@ pub(crate) fn at_most(successes: usize, of: usize, p: f64) -> f64 {
     sum.min(1.0)
 }
 
-/// Returns the point between 0 and 1 up to which a condition holds.
+/// Returns the point between 0 and 1 below which `holds` is true and above which it is false.
 fn bisect(holds: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {

@@ -1,7 +1,8 @@
 //! Reads JSON objects without dropping duplicate keys.
 //!
-//! A map silently keeps one of two entries with the same key. Callers must detect duplicate tasks
-//! and answers, so the entries of the top-level object are kept as a list.
+//! A map would silently keep only one of two entries with the same key. Callers must detect
+//! duplicate tasks and answers, so this module returns the entries of the top-level object as a
+//! list.
 
 use std::fmt;
 

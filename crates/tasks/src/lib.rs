@@ -1,7 +1,7 @@
 //! Static tasks of ARC-AGI-1 and ARC-AGI-2: grids, data sets, prompts, answers, scores and samples.
 //!
 //! A [`Task`] shows a rule with training [`Pair`]s and asks for the output of one or more
-//! [`Test`]s. The crate covers the way from data files to a score:
+//! [`Test`]s. The crate covers every step from data files to a score:
 //!
 //! | step | function | main types |
 //! | --- | --- | --- |
@@ -19,8 +19,8 @@
 //! - [`TaskSet::revision`] depends only on task ids and grids, not on the files that hold them.
 //! - The denominators of a score come from the data set, never from the submission.
 //! - No input text makes a function of this crate panic.
-//! - A bad answer is a result ([`ParseError`], [`TestOutcome`]); bad data are an error
-//!   ([`TasksError`]).
+//! - An answer that is wrong or cannot be parsed is an ordinary result ([`ParseError`],
+//!   [`TestOutcome`]). Invalid data are an error ([`TasksError`]).
 //!
 //! The crate performs no I/O: callers pass in file names and texts. It knows nothing about
 //! terminals, model providers or interactive environments. Most formats it reads and writes belong

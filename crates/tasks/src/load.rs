@@ -1,8 +1,8 @@
-//! Loads data sets. The content of a file determines its format, never its name.
+//! Loads data sets. The format of a file is determined by its content, never by its name.
 //!
-//! Names only determine ids and sets. In a file with a single task, the stem is the id of the task
-//! and the folder is the set. In a file with several tasks, the stem is the set, and
-//! `x_solutions.json` contains the solutions of `x_challenges.json`.
+//! File names only determine task ids and set names. If a file contains a single task, its stem is
+//! the id of the task and its folder is the name of the set. If it contains several tasks, its stem
+//! is the name of the set, and `x_solutions.json` contains the solutions of `x_challenges.json`.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -33,14 +33,15 @@ pub struct SourceFile {
 pub struct Loaded {
     /// At least one set, ordered by name.
     pub sets: Vec<TaskSet>,
-    /// One message for each file or solution that was left out.
+    /// One message for each file or solution that was skipped.
     pub notes: Vec<String>,
 }
 
 /// The content of one file.
 enum Content {
     Task(Task),
-    /// Sets with the names they have within the file; `None` if the file is a single set.
+    /// The sets in the file, each with the name that the file gives it; `None` if the file is a
+    /// single set without a name.
     Sets(Vec<(Option<String>, Tasks)>),
     Solutions(Vec<(TaskId, Vec<Grid>)>),
     /// A known format without tasks, with its description.
@@ -70,7 +71,7 @@ type TasksWithFile = BTreeMap<TaskId, (Task, String)>;
 /// # Errors
 ///
 /// Returns an error if a file is not valid JSON, has none of these formats, contains an invalid
-/// task, or contradicts another file, and [`TasksError::NoTasks`] if no file contains a task.
+/// task, or contradicts another file. Returns [`TasksError::NoTasks`] if no file contains a task.
 ///
 /// # Examples
 ///
@@ -416,7 +417,7 @@ fn file_set_name(name: &str) -> String {
     name
 }
 
-/// Converts a name to lower case and joins its words by `-`.
+/// Converts a name to lower case and joins its words with `-`.
 pub(crate) fn kebab_case(name: &str) -> String {
     name.to_lowercase().replace(['_', ' '], "-")
 }

@@ -1,7 +1,7 @@
 //! Prompts: templates that turn a task into messages for a language model.
 //!
-//! A template is built in or comes from a file; results identify it by its SHA-256 hash. The
-//! documentation of [`Prompt`] describes the sections of a template.
+//! A template is built in or comes from a file. Results identify the template by its SHA-256 hash.
+//! The documentation of [`Prompt`] describes the sections of a template.
 //!
 //! Invariant: inserted text is never searched for placeholders, and the solutions of tests are
 //! never inserted.
@@ -44,7 +44,7 @@ const MAX_TEMPLATE_BYTES: usize = 1024 * 1024;
 /// # Templates
 ///
 /// A template consists of sections. A line `=== NAME` starts a section; a file without such a line
-/// is one `prompt` section. The last line feed of a section is not part of it.
+/// is one `prompt` section. The line feed at the end of a section is not part of the section.
 ///
 /// | section | content |
 /// | --- | --- |
@@ -160,7 +160,7 @@ impl Prompt {
     /// # Errors
     ///
     /// Returns [`TasksError::Prompt`] if the template is too long, has an unknown or duplicate
-    /// section or an unknown placeholder, or shows no training pairs or no test.
+    /// section or an unknown placeholder, or does not insert the training pairs or a test.
     pub fn parse(name: &str, text: &str) -> Result<Self, TasksError> {
         let invalid = |reason: String| TasksError::Prompt {
             name: short(name),
@@ -345,8 +345,8 @@ fn without_solutions(task: &Task) -> Value {
     json!({"train": pairs.collect::<Value>(), "test": task.test.iter().map(|test| json!({"input": test.input.to_json()})).collect::<Value>()})
 }
 
-/// Describes the expected answer to a whole task: one grid for one test, a list of grids for
-/// several.
+/// Returns the instruction that describes the expected answer to a whole task: one grid if the task
+/// has one test, otherwise a list of grids.
 fn answer_form(tests: usize) -> String {
     if tests == 1 {
         return "Give the output as a JSON list of rows, such as [[1,2],[3,4]].".to_owned();
@@ -359,7 +359,8 @@ fn answer_form(tests: usize) -> String {
     text + "[[[1,2],[3,4]],[[5,6],[7,8]]]."
 }
 
-/// Splits a template into sections: name, value after the colon, and body.
+/// Splits a template into sections. Each is returned as its name, the value after the colon, and
+/// its body.
 fn sections(text: &str) -> Result<Vec<(&str, &str, &str)>, String> {
     let mut marks: Vec<(usize, usize)> = Vec::new();
     let mut start = 0;
@@ -401,8 +402,8 @@ fn body(text: &str) -> &str {
     text.strip_suffix('\n').unwrap_or(text)
 }
 
-/// Splits a text into pieces. A lower-case word in braces must be a placeholder; other braces are
-/// literal text.
+/// Splits a text into literal text and placeholders. A lower-case word in braces must be a
+/// placeholder; all other braces are literal text.
 fn pieces(text: &str, placeholders: &[(&str, Placeholder)]) -> Result<Vec<Piece>, String> {
     let mut pieces = Vec::new();
     let mut rest = text;

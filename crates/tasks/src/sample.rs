@@ -1,9 +1,10 @@
 //! Samples of tests, each described by a manifest.
 //!
-//! The rule is that of Nejumi: only tasks of limited size, with the same proportion of solved tasks
-//! as a reference run. The original draw depends on the shuffle of a library. This module instead
-//! orders the candidates by the SHA-256 hash of seed, purpose, task and test (named [`ORDER`]),
-//! which needs no state and does not depend on the order of files.
+//! The sampling rule is that of Nejumi: a sample contains only tasks of limited size, and the
+//! proportion of solved tasks is the same as in a reference run. The original implementation draws
+//! with the shuffle function of a library. This module instead orders the candidates by the SHA-256
+//! hash of seed, purpose, task and test (named [`ORDER`]), which needs no state and does not depend
+//! on the order of files.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -61,7 +62,8 @@ pub struct Manifest {
     pub rule: NejumiRule,
     /// The number of tasks that do not exceed the size limit.
     pub candidates: usize,
-    /// The reference run. Without one, the sample is spread evenly over the sizes of the tasks.
+    /// The reference run; `None` if the sample was spread evenly over the sizes of the tasks
+    /// instead.
     pub reference: Option<Reference>,
     /// The sampled tests, ordered by task.
     pub chosen: Vec<SampledTest>,
@@ -87,9 +89,10 @@ pub struct SampledTest {
 
 /// Draws a sample of one test from each of `rule.samples` tasks.
 ///
-/// `reference` is the name and the score of a run. With a reference, the proportion of solved tasks
-/// in the sample equals the mean task score of the reference. Without one, the sample is spread
-/// evenly over the sizes of the tasks. The same arguments always give the same sample.
+/// `reference` is the name and the score of a run. With a reference, the proportion of tasks in the
+/// sample that the reference solved is its mean task score, rounded to a whole number of tasks.
+/// Without one, the sample is spread evenly over the sizes of the tasks. The same arguments always
+/// give the same sample.
 ///
 /// # Errors
 ///
@@ -161,8 +164,9 @@ pub fn sample(
     })
 }
 
-/// Draws solved and unsolved tasks in the proportion of the reference's mean score, and one test of
-/// each: a solved one if the reference solved any test of the task.
+/// Draws tasks that the reference solved and tasks that it did not, in the proportion of its mean
+/// score. Of each task it draws one test: a solved one if the reference solved any test of the
+/// task.
 fn in_proportion(
     small: &[&TaskId],
     rule: NejumiRule,
@@ -223,8 +227,8 @@ fn in_proportion(
     Ok((chosen, total))
 }
 
-/// Divides the tasks, ordered by size, into as many parts of equal length as there are samples and
-/// draws one task from each part.
+/// Orders the tasks by size, divides them into as many parts of about the same length as there are
+/// samples, and draws one task from each part.
 fn by_size(
     set: &TaskSet,
     small: &[&TaskId],

@@ -1,8 +1,8 @@
 //! Scores: how many tests and tasks a submission solves.
 //!
-//! Invariant: every denominator comes from the data set. A task that is missing from the
-//! submission, damaged or duplicated counts once, and an answer counts for one test only. Ignored
-//! parts of a submission appear as a [`Warning`].
+//! Invariant: every denominator comes from the data set. Every task counts exactly once, even if it
+//! is missing from the submission, damaged or duplicated, and an answer counts for one test only.
+//! Parts of a submission that are ignored are reported as a [`Warning`].
 
 mod scorer;
 
@@ -22,9 +22,9 @@ pub(crate) use scorer::align;
 /// The scoring rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// The number of attempts at a test that count.
+    /// The number of attempts at a test that are scored.
     pub attempts: usize,
-    /// Parses text answers, and determines which JSON values are accepted as cells.
+    /// The parser for text answers. It also determines which JSON values are accepted as cells.
     pub parser: Parser,
 }
 
@@ -47,7 +47,7 @@ pub struct Score {
     pub revision: String,
     /// The name of the parser.
     pub parser: &'static str,
-    /// The number of attempts that count.
+    /// The number of attempts per test that are scored.
     pub attempts: usize,
     /// The number of selected tasks.
     pub tasks: usize,
@@ -63,7 +63,7 @@ pub struct Score {
     pub pass_at_1: Measure,
     /// The reasons why tests were not solved, most frequent first.
     pub failures: Vec<FailureShare>,
-    /// Irregularities of the submission that affect the score.
+    /// Irregularities of the submission that may affect the score.
     pub warnings: Vec<Warning>,
     /// The scores of the tasks, ordered by id.
     pub results: Vec<TaskScore>,
@@ -177,7 +177,8 @@ impl TestOutcome {
         }
     }
 
-    /// Returns whether there is no grid at all. Nejumi's hard mode stops at the first such test.
+    /// Returns whether the test has no readable grid at all. In Nejumi's hard mode, an evaluation
+    /// stops at the first such test.
     pub const fn is_failure(&self) -> bool {
         matches!(
             self,

@@ -11,7 +11,8 @@ use sha2::{Digest, Sha256};
 use crate::error::TasksError;
 use crate::task::{Task, TaskId};
 
-/// The tests that are evaluated: for each task the indices of its tests, from 0 and ascending.
+/// The tests that are evaluated: for each task, the indices of its selected tests, counted from 0,
+/// in ascending order.
 pub type Selection = BTreeMap<TaskId, Vec<usize>>;
 
 /// A named collection of tasks, ordered by id.
@@ -65,7 +66,7 @@ impl TaskSet {
 
     /// Selects all tests of the tasks with these ids, or of all tasks if `ids` is empty.
     ///
-    /// `limit` keeps only the first tasks in the order of their ids.
+    /// If `limit` is given, only the first `limit` tasks, in the order of their ids, are selected.
     ///
     /// # Errors
     ///

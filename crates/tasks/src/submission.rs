@@ -1,7 +1,7 @@
 //! Submissions: the answers of a solver, as they are stored in files.
 //!
-//! Reading does not validate: duplicate, missing and damaged entries are kept, and scoring handles
-//! them. Only a file that is not a submission at all is an error.
+//! Reading does not validate the answers. Duplicate, missing and damaged entries are recorded, and
+//! scoring handles them. Only a file that is not a submission at all is an error.
 
 mod write;
 
@@ -15,7 +15,8 @@ use crate::json::{Document, read};
 use crate::load::SourceFile;
 use crate::task::TaskId;
 
-/// Attempts with a higher number are ignored; the limit bounds the memory for a malformed file.
+/// The highest attempt number that is read. Attempts with a higher number are ignored, so that a
+/// malformed file cannot make the reader allocate too much memory.
 const MAX_ATTEMPT_NUMBER: usize = 1000;
 
 /// The answers of one solver.
@@ -41,9 +42,9 @@ const MAX_ATTEMPT_NUMBER: usize = 1000;
 pub struct Submission {
     pub form: SubmissionForm,
     pub tasks: BTreeMap<TaskId, Answers>,
-    /// Tasks with more than one entry. The last entry counts, as in most JSON readers.
+    /// Tasks with more than one entry. The last entry is used, as in most JSON readers.
     pub duplicates: Vec<TaskId>,
-    /// One message for each file or entry that was left out.
+    /// One message for each file or entry that was skipped.
     pub notes: Vec<String>,
 }
 
@@ -86,8 +87,8 @@ pub enum AttemptAnswer {
     Json(Value),
     /// A text that should contain a grid.
     Text(String),
-    /// An attempt that is known to have no grid, with the kind of the error. Examples are a failed
-    /// request and an answer to a whole task with the wrong number of grids.
+    /// An attempt that is known to have produced no grid. The value is the kind of the error.
+    /// Examples are a failed request and an answer to a whole task with the wrong number of grids.
     Failed(&'static str),
 }
 
@@ -188,8 +189,8 @@ fn answers(value: &Value) -> Answers {
     }
 }
 
-/// Reads the attempts at one test: plain values or, from the official harness, objects with an
-/// `answer`.
+/// Reads the attempts at one test. An attempt is a plain value or, in files of the official
+/// harness, an object with an `answer`.
 fn test_answers(value: &Value) -> TestAnswers {
     let Value::Object(fields) = value else {
         return TestAnswers {

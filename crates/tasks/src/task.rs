@@ -1,4 +1,4 @@
-//! Tasks: training pairs that show a rule, and test inputs to apply it to.
+//! Tasks: training pairs that show a rule, and test inputs to which the solver must apply the rule.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use crate::grid::Grid;
 
 /// The id of a task; in the public sets, eight hexadecimal digits.
 ///
-/// An id has 1 to 64 ASCII letters, digits, `-`, `_` or `.` and does not start with `.`. It is
+/// An id has 1 to 64 ASCII letters, digits, `-`, `_` or `.` and does not start with `.`. An id is
 /// therefore safe to use as a file name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
@@ -113,7 +113,8 @@ impl Task {
             .sum()
     }
 
-    /// Converts the task to the JSON of a task file; unknown solutions are left out.
+    /// Converts the task to the JSON of a task file. If the solution of a test is unknown, its
+    /// `output` is omitted.
     pub fn to_json(&self) -> Value {
         let pairs = self
             .train

@@ -6,7 +6,7 @@ use rhae_engine::{
     key_of,
 };
 
-/// The number of random actions for each rule on each level.
+/// The number of random actions that most checks take on each level.
 const STEPS: usize = 400;
 
 /// Checks a game against every rule, on every level and with several seeds if the game is seeded.
@@ -78,8 +78,8 @@ fn any_action<G: Game>(episode: &Episode<G>, rng: &mut Rng) -> Action {
     }
 }
 
-/// Checks that two episodes with the same actions produce equal and valid frames. Halfway, one is
-/// replaced by a clone of the other.
+/// Checks that two episodes with the same actions produce identical and valid frames. Halfway, one
+/// episode is replaced with a clone of the other.
 fn check_determinism<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
     let mut rng = Rng::new(1, 0);
     let (mut one, mut two) = (
@@ -181,8 +181,8 @@ fn check_snapshots<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
     let mut saved = NativeEnvironment::from_episode(Episode::at(levels.clone(), level));
     let mut restored: Option<NativeEnvironment<G>> = None;
     for step in 0..STEPS {
-        // Some snapshots are taken late, when undo has dropped boards, and some while a restored
-        // environment is already being compared.
+        // Some snapshots are taken late, when the undo buffer has already dropped boards. Others
+        // are taken while a restored environment is already being compared with the original.
         if step % 97 == 0 || rng.below(40) == 0 {
             let bytes = saved
                 .snapshot()
@@ -250,7 +250,7 @@ fn check_reset<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
     }
 }
 
-/// Checks that an action that is not offered is counted and changes nothing.
+/// Checks that an action that is not offered is counted but does not change the state.
 fn check_unoffered_actions<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
     let mut rng = Rng::new(4, 0);
     let mut episode = Episode::at(levels.clone(), level);
@@ -278,8 +278,8 @@ fn check_unoffered_actions<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &
     }
 }
 
-/// Checks that a level packs all its states or none, and that unpacking restores the state, so that
-/// different states are packed differently.
+/// Checks that a level packs either all of its states or none, and that unpacking restores the
+/// packed state. Different states are therefore packed differently.
 fn check_packing<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
     let rules = levels.get(level);
     if G::pack(rules, &G::start(rules)).is_none() {
@@ -339,8 +339,8 @@ fn check_undo<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
     }
 }
 
-/// Checks that every click has the effect of a listed click, or the one effect that all other
-/// clicks share.
+/// Checks that every click either has the effect of a listed click or the one effect that all
+/// remaining clicks share.
 fn check_listed_clicks<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
     let mut rng = Rng::new(6, 0);
     let mut episode = Episode::at(levels.clone(), level);

@@ -1,12 +1,12 @@
 //! Test support: the conformance suite for native games, and fixtures for the tests of other
 //! crates.
 //!
-//! * [`conforms`] checks a native game against the rules that every game must satisfy. Every
-//!   registered game is checked.
+//! * [`conforms`] checks a native game against the rules that every game must satisfy. The tests of
+//!   `rhae-games` call it for every registered game.
 //! * [`playthrough()`] renders the stored solutions of a game as text, for golden files.
 //! * [`ModelServer`] is a local server with the APIs of the model providers, which injects faults
 //!   on demand.
-//! * `Postgres` is a private PostgreSQL server for one test (Unix only).
+//! * `Postgres` is a temporary PostgreSQL server for a single test (Unix only).
 //!
 //! Only tests depend on this crate.
 //!

@@ -2,8 +2,8 @@
 //!
 //! It implements OpenAI's Chat Completions and Responses, Anthropic's Messages and Google's Gemini,
 //! with and without streaming. It is written from the providers' documentation and shares no code
-//! with the crate that it tests. It logs every request with the billed tokens, so that the client's
-//! records can be compared with the log.
+//! with the client that it is used to test. It logs every request with the tokens that it bills, so
+//! that tests can compare the usage that the client recorded with the log.
 
 mod connection;
 mod faults;
@@ -24,7 +24,7 @@ pub type Answer = Box<dyn Fn(&ModelRequest) -> String + Send + Sync>;
 /// A parsed request.
 #[derive(Clone, Debug)]
 pub struct ModelRequest {
-    /// The number of the request, from 0.
+    /// The number of the request in the order of arrival, from 0.
     pub number: usize,
     /// The system prompt.
     pub system: String,

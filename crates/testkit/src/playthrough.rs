@@ -1,4 +1,5 @@
-//! The golden playthrough of a game: its stored solutions, as readable text, action by action.
+//! The golden playthrough of a game: a readable text that shows, action by action, how its stored
+//! solutions are played.
 
 use std::fmt::Write;
 

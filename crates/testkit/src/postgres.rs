@@ -1,5 +1,6 @@
-//! A private PostgreSQL server for one test. It uses a temporary folder, a Unix socket in it and
-//! the default durability settings, and is removed when the test ends.
+//! A temporary PostgreSQL server for a single test. It keeps its data and its Unix socket in a
+//! temporary folder and uses the default durability settings. The server and the folder are removed
+//! when the test ends.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -12,9 +13,10 @@ use tempfile::TempDir;
 
 const USER: &str = "rhae";
 const PASSWORD: &str = "Secret-7391";
-/// The folders in which distributions install the server programs outside `PATH`.
+/// The folders, outside `PATH`, in which distributions install the server programs.
 const FOLDERS: [&str; 2] = ["/usr/lib/postgresql", "/usr/local/lib/postgresql"];
-/// The accounts to run the server as if the test runs as root, which PostgreSQL refuses.
+/// The user accounts under which the server runs if the test runs as root: PostgreSQL refuses to
+/// run as root. The first account that exists is used.
 const ACCOUNTS: [&str; 2] = ["postgres", "nobody"];
 /// The interval at which the server is checked for readiness.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -31,7 +33,8 @@ impl Postgres {
     ///
     /// # Panics
     ///
-    /// Panics if PostgreSQL is not installed or does not start.
+    /// Panics if PostgreSQL is not installed and `RHAE_SKIP_MISSING=1` is not set, or if the server
+    /// does not start.
     pub fn start() -> Option<Self> {
         let Some(programs) = programs() else {
             assert!(
@@ -130,8 +133,8 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // SIGQUIT stops the server at once but lets it remove its shared memory. It may have exited
-        // already.
+        // SIGQUIT stops the server immediately but lets it remove its shared memory. The signal
+        // fails if the server has already exited.
         let _ = kill_process(Pid::from_child(&self.server), Signal::QUIT);
         let _ = self.server.wait();
     }

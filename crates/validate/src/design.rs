@@ -9,7 +9,9 @@ use crate::{Finding, Options, Rule, Subject, Verdict};
 
 /// The number of random actions on each level.
 const SAMPLE_ACTIONS: u32 = 400;
-/// The shares above which a statistic becomes a warning.
+/// The shares above which a statistic is reported as a warning: of random actions without effect,
+/// of frame cells that never change, and of cells that are the same in the first frames of two
+/// levels.
 const MAX_IDLE_SHARE: f64 = 0.99;
 const MAX_STILL_SHARE: f64 = 0.99;
 const MAX_EQUAL_SHARE: f64 = 0.995;
@@ -65,9 +67,8 @@ fn judge(rule: Rule, too_much: bool, text: &str, advice: &str) -> Finding {
     Finding::new(rule, verdict, format!("{text}{advice}"))
 }
 
-/// Plays the solution and then random actions. Counts the actions without effect and marks the
-/// cells that change. Returns the number of random actions without effect, and of all random
-/// actions.
+/// Plays the solution of a level and then random actions. Marks in `changed` the cells that change.
+/// Returns the number of random actions without effect and the number of all random actions.
 fn sample(
     subject: &dyn Subject,
     options: &Options,
@@ -111,7 +112,7 @@ fn sample(
     Some((idle, taken))
 }
 
-/// Counts the solutions that use each action. Undo is left out, because no solution needs it.
+/// Reports the actions that no solution uses. Undo is exempt, because no solution needs it.
 fn actions_used(subject: &dyn Subject) -> Finding {
     let rule = Rule::ActionsUsed;
     let solutions: Vec<_> = (0..subject.levels())

@@ -1,8 +1,8 @@
 //! A subject for any environment that can be opened, such as a hosted game or a test double.
 //!
-//! A level is reached by playing stored or found wins of the earlier levels, so all evidence can be
-//! replayed from the opening. Levels behind a level without a known win are not checked, and the
-//! findings say so.
+//! To reach a level, the subject plays wins of all earlier levels, which are stored or found by a
+//! search. All evidence can therefore be replayed from the opening. If no win of a level is known,
+//! the later levels are not checked, and the findings say so.
 
 use std::sync::OnceLock;
 
@@ -16,7 +16,8 @@ use crate::{
 
 type Open<'a> = Box<dyn Fn(u64) -> Result<Box<dyn Environment>, EnvironmentError> + Sync + 'a>;
 
-/// A subject made from a function that opens an environment. See [`Subject`] for an example.
+/// A [`Subject`] that opens its plays with a function supplied by the caller. See [`Subject`] for
+/// an example.
 pub struct EnvironmentSubject<'a> {
     info: GameInfo,
     levels: u8,
@@ -24,22 +25,22 @@ pub struct EnvironmentSubject<'a> {
     hosted: bool,
     identity: Identity,
     open: Open<'a>,
-    /// The stored solution of each level, where one is known.
+    /// The stored solution of each level; `None` if no solution is stored.
     solutions: Vec<Option<Vec<Action>>>,
     found_solutions: Vec<OnceLock<Option<Vec<Action>>>>,
     recordings: Vec<StoredRecording>,
     search: GraphLimits,
-    /// The seed and the number of steps of the random play that looks for wins where the search
-    /// finds none.
+    /// The seed and the number of steps of the random play that is used to find wins of levels for
+    /// which the search finds none.
     random_search: Option<(u64, u64)>,
     random_wins: OnceLock<Vec<Vec<Action>>>,
-    /// Whether to continue searching for wins.
+    /// Returns whether the search for wins should continue.
     should_continue: ShouldContinue<'a>,
 }
 
 type ShouldContinue<'a> = Box<dyn Fn() -> bool + Send + Sync + 'a>;
 
-/// A monitor that only cancels.
+/// A [`Monitor`] that can only cancel: it measures nothing and ignores progress.
 struct ContinueMonitor<'s, 'a>(&'s ShouldContinue<'a>);
 
 impl Monitor for ContinueMonitor<'_, '_> {
@@ -79,8 +80,8 @@ impl<'a> EnvironmentSubject<'a> {
         })
     }
 
-    /// Adds a solution for each level in order; `None` or an empty list stands for an unknown
-    /// solution.
+    /// Sets the stored solutions, one per level, in the order of the levels. `None` or an empty
+    /// list means that no solution is known.
     #[must_use]
     pub fn with_solutions(
         mut self,
@@ -120,7 +121,7 @@ impl<'a> EnvironmentSubject<'a> {
         }
     }
 
-    /// Sets what identifies the states of the environment.
+    /// Sets which parts of the environment identify a state.
     #[must_use]
     pub fn with_identity(self, identity: Identity) -> Self {
         Self { identity, ..self }

@@ -1,4 +1,4 @@
-//! Findings, and how the findings about a rule become its report.
+//! Findings (the results of single checks) and how they are combined into one report per rule.
 
 use rhae_engine::Action;
 
@@ -7,8 +7,8 @@ use crate::Rule;
 /// The result of a rule, ordered from harmless to severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Undecided: the rule does not apply, or could not be checked. The text of the finding says
-    /// which.
+    /// Undecided, because the rule does not apply or could not be checked. The text of the finding
+    /// says which of the two.
     Open,
     /// The rule holds.
     Pass,
@@ -107,7 +107,7 @@ pub struct RuleReport {
     pub rule: Rule,
     /// The most severe verdict among the findings.
     pub verdict: Verdict,
-    /// One sentence: the text of the most severe finding, and how many levels are affected.
+    /// One sentence with the text of the most severe finding and the number of affected levels.
     pub summary: String,
     /// The findings, ordered by level.
     pub findings: Vec<Finding>,

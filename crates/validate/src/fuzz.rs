@@ -12,12 +12,14 @@ use crate::structure::invalid_frames;
 use crate::walk::{PlayFailure, Walk, action_of_kind, is_cancelled, random_action_of};
 use crate::{Finding, Monitor, Options, Rule, Subject};
 
-/// The maximum number of states whose frames are remembered.
+/// The maximum number of states whose frames are remembered, to detect that the same state is drawn
+/// differently later.
 const MAX_TRACKED_STATES: usize = 200_000;
 /// The speed below which the environment is reported as slow.
 const MIN_FRAMES_PER_SECOND: f64 = 1_000.0;
 const REPORT_INTERVAL: u64 = 4_096;
-/// The first clicks, so that even a short check tries all corners.
+/// The cells of the first clicks. Starting with the corners makes sure that even a short check
+/// tries them all.
 const CORNERS: [(u8, u8); 4] = [(0, 0), (63, 0), (0, 63), (63, 63)];
 
 /// Fuzzes one level.
@@ -87,7 +89,7 @@ fn speed(frames: u64, seconds: Option<f64>) -> Finding {
         return Finding::open(Rule::Speed, "not measured");
     };
     let per_second = frames as f64 / seconds;
-    // Rounded to two significant digits: the others vary from run to run.
+    // The speed is rounded to two significant digits, because the others vary from run to run.
     let rounded = 10_f64.powf(per_second.max(1.0).log10().floor() - 1.0);
     let text = format!(
         "about {:.0} frames per second",
@@ -123,7 +125,7 @@ impl Fuzz<'_> {
         let mut rng = Rng::new(self.options.seed, 3_000 + u64::from(self.level));
         let (mut length, mut burst) = (400, None);
         for step in 0..steps {
-            // Some plays are long, because some faults appear only in long plays.
+            // One play in eight is long, because some faults appear only in long plays.
             if walk.log.len() >= length {
                 length = if rng.below(8) == 0 {
                     6_000
@@ -227,7 +229,8 @@ impl Fuzz<'_> {
     }
 }
 
-/// Describes counters that contradict each other or the previous observation.
+/// Returns a description of the first contradiction between the fields of an observation, or
+/// between it and the previous one.
 fn inconsistency(
     seen: &Observation,
     (state, completed): (PlayState, u8),

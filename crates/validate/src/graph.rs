@@ -1,4 +1,5 @@
-//! The properties of a level's state graph that rules need: luck, dead ends, and the shortest win.
+//! The properties of a level's state graph that rules need: the chance of random wins, dead ends,
+//! and the shortest win.
 
 use rhae_engine::{Action, Outcome, Rng};
 use rhae_explore::{
@@ -14,12 +15,14 @@ pub struct GraphLimits {
     pub nodes: usize,
     /// The memory limit in bytes.
     pub bytes: usize,
-    /// The number of random actions that compare the graph with the level.
+    /// The number of random actions whose results are compared with the graph, to detect errors in
+    /// it.
     pub checks: u32,
-    /// The maximum number of boards of a search for the optimum, used if the graph is incomplete.
+    /// The maximum number of boards that a separate search for the shortest win may visit. That
+    /// search runs only if the graph is incomplete.
     pub boards: usize,
-    /// The number of states up to which a graph with clicks is searched a second time with all
-    /// cells, for the probability that blind clicks win.
+    /// The maximum number of states of a level with clicks that is searched a second time, with
+    /// clicks on all cells, to compute the probability that a blindly clicking player wins.
     pub blind_nodes: usize,
 }
 
@@ -44,19 +47,19 @@ pub struct LevelGraph {
     pub edges: usize,
     /// The limit that stopped the search; `None` if the graph is complete.
     pub stop: Option<StopReason>,
-    /// What identifies a state, as written to reports.
+    /// The name of the parts that identify a state, as it is written to reports.
     pub identity: &'static str,
     /// The depth of the deepest state.
     pub depth: usize,
     /// A shortest win, if the graph contains a win.
     pub win: Option<Vec<Action>>,
-    /// The number of action sequences that win in as few actions as `win`, as far as the graph
-    /// contains them.
+    /// The number of action sequences in the graph that win in as few actions as `win`.
     pub shortest_wins: u128,
-    /// Whether `shortest_wins` counts all of them.
+    /// Whether the graph is deep enough that `shortest_wins` counts all such sequences of the
+    /// level.
     pub all_shortest_wins_counted: bool,
-    /// The number of non-terminal states from which no win can be reached. For an incomplete graph,
-    /// only certain ones count.
+    /// The number of non-terminal states from which no win can be reached. In an incomplete graph,
+    /// only states that are certainly dead ends count.
     pub dead_ends: usize,
     /// The number of dead ends from which no terminal state can be reached either.
     pub soft_locks: usize,
@@ -64,17 +67,17 @@ pub struct LevelGraph {
     pub first_dead_end: Option<Vec<Action>>,
     /// The probability that uniform random play wins within `within` actions.
     pub p_within: Chance,
-    /// The same probability if clicks are uniform over all cells, where it is known. Without clicks
-    /// it equals `p_within`.
+    /// The same probability for a player whose clicks are uniform over all cells; `None` if it is
+    /// not known. In a level without clicks it equals `p_within`.
     pub p_blind: Option<Chance>,
     /// Whether any state offers clicks.
     pub has_clicks: bool,
-    /// The number of actions of `p_within` and `p_blind`.
+    /// The number of actions to which `p_within` and `p_blind` refer.
     pub within: u32,
     /// The errors that a random check of the graph found.
     pub warnings: Vec<GraphWarning>,
-    /// The number of edges that lead deeper, to the same depth, back, and to their own state. Used
-    /// to compare graphs.
+    /// The number of edges that lead to a greater depth, to another state of the same depth, to a
+    /// smaller depth, and to their own state. The numbers are used to compare graphs.
     pub shape: [u64; 4],
 }
 
@@ -88,7 +91,8 @@ impl LevelGraph {
 /// The reason why a level has no state graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GraphError {
-    /// The level cannot be searched, which is not a fault.
+    /// The level cannot be searched, for example because the environment supports neither forks nor
+    /// snapshots. This is not an error of the environment.
     Unsearchable(String),
     /// The environment failed during the search.
     Failed(String),
@@ -96,12 +100,12 @@ pub enum GraphError {
 
 /// Searches a level and computes the properties that the rules need.
 ///
-/// `identity` names what identifies the states of `level`, `within` is the number of actions for
-/// the probabilities, and `rng` drives the random check of the graph.
+/// `identity` is the name of the parts that identify the states of `level`, `within` is the number
+/// of actions for the probabilities, and `rng` drives the random check of the graph.
 ///
 /// # Errors
 ///
-/// Fails if an action fails.
+/// Returns the error of [`Explorable::step`] if an action fails.
 pub fn level_graph<E: Explorable>(
     level: &E,
     identity: &'static str,
@@ -173,8 +177,8 @@ pub fn level_graph<E: Explorable>(
     })
 }
 
-/// Whether a win, and whether any terminal state, can be reached from each state. The frontier
-/// counts as leading to both.
+/// For each state, whether a win can be reached from it, and whether any terminal state can. States
+/// of the frontier count as leading to both, because what follows them is unknown.
 struct Reachability {
     win: Vec<bool>,
     terminal: Vec<bool>,
@@ -187,7 +191,8 @@ impl Reachability {
             win: vec![false; graph.nodes()],
             terminal: vec![false; graph.nodes()],
         };
-        // A component comes after all components that it leads to.
+        // A component is visited after all components that it leads to, so their results are
+        // already known.
         for members in components.iter() {
             let (mut win, mut terminal) = (false, false);
             for &node in members {

@@ -35,7 +35,8 @@ pub(crate) fn check(subject: &dyn Subject, options: &Options, level: u8) -> Vec<
 
 type Law = fn(&dyn Subject, &Options, u8, Walk) -> Result<Finding, PlayFailure>;
 
-/// Runs a law that needs one play, and handles levels that cannot be entered and plays that fail.
+/// Runs a law that needs one play. If the level cannot be entered or the play fails, returns the
+/// findings that report this.
 fn law(subject: &dyn Subject, options: &Options, level: u8, rule: Rule, law: Law) -> Vec<Finding> {
     let walk = match enter_level(subject, options, level, &[rule]) {
         Ok(walk) => walk,

@@ -29,8 +29,8 @@ pub(crate) fn unreachable_level(rule: Rule, level: u8) -> Finding {
     .on_level(level)
 }
 
-/// Returns the findings for a check that ended because the environment failed: the failure itself,
-/// and each of the given rules as open.
+/// Returns the findings for a check that ended because the environment failed: one finding for the
+/// failure itself, and an open finding for each of the given rules.
 pub(crate) fn environment_failed(rules: &[Rule], level: u8, failure: &PlayFailure) -> Vec<Finding> {
     let at = failure
         .action

@@ -1,8 +1,9 @@
 //! Validation of environments: named rules, each with a verdict, evidence, and advice for the
 //! author.
 //!
-//! The rules follow the qualification procedure of the ARC-AGI-3 paper (section 3.5). Where the
-//! states of a level can be searched, a rule is decided exactly instead of by sampling.
+//! The rules follow the qualification procedure of the ARC-AGI-3 paper (section 3.5). If the state
+//! graph of a level can be built completely, the rules about random wins, dead ends and shortest
+//! wins are decided exactly instead of by sampling.
 //!
 //! # How a validation works
 //!
@@ -13,12 +14,14 @@
 //! [`parts`] splits the validation of a subject into independent [`Part`]s, which a caller may run
 //! on several threads. [`check`] runs one part and returns its [`Finding`]s. [`reports`] combines
 //! the findings of all parts into one [`RuleReport`] for each [`Rule`]. A [`Monitor`] receives
-//! progress, can cancel a part, and supplies measurements that this crate cannot make.
+//! progress, can cancel a part, and supplies what this crate cannot provide: a clock, the memory of
+//! the process, and replays in a new process.
 //!
 //! # Invariants
 //!
-//! * The findings of a part depend only on the subject and the [`Options`]. Speed and memory are
-//!   exceptions: the caller measures them through the [`Monitor`].
+//! * The findings of a part depend only on the subject and the [`Options`]. The exceptions are
+//!   findings that use the [`Monitor`]: speed, memory, replays in a new process, and parts that the
+//!   caller cancels.
 //! * The crate does no I/O, reads no clock and starts no threads. Evidence is a list of actions;
 //!   the caller turns it into recordings.
 //!
@@ -83,14 +86,14 @@ pub use walk::Monitor;
 /// Options of a validation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The seed of all random play of the validation.
+    /// The seed of all random play in the validation.
     pub seed: u64,
     /// The seed of the environment.
     pub env_seed: u64,
     /// The number of steps of each regime of random play. The first regime is limited to 50,000
     /// steps.
     pub steps: u64,
-    /// Whether a single win by random play fails the rule, as in the paper.
+    /// Whether a single win by random play is enough to fail a rule, as in the paper.
     pub strict: bool,
     /// The limits of the state graphs.
     pub limits: GraphLimits,
@@ -108,10 +111,10 @@ impl Default for Options {
     }
 }
 
-/// The length of an attempt at a level, as a multiple of the baseline. The probability of a random
-/// win is computed for the same number of actions.
+/// The length of a random attempt at a level, as a multiple of the level's baseline. The
+/// probability of a random win is computed for the same number of actions.
 pub const ATTEMPT_FACTOR: u32 = 5;
 /// The baseline, in actions, of a level without a known baseline.
 pub const DEFAULT_BASELINE: u32 = 40;
-/// The maximum probability with which random play may win a level.
+/// The maximum probability with which a random attempt may win a level.
 pub const LUCK_LIMIT: f64 = 1e-4;

@@ -1,8 +1,8 @@
 //! Random play: the first two regimes of the paper's qualification.
 //!
 //! Every action is uniform over the offered kinds, undo included; a click is uniform over all
-//! cells. After a loss the next action is RESET, which counts as it would for an agent under a
-//! budget.
+//! cells. After a loss the next action is RESET. It counts as an action, just as it would count
+//! against the action budget of an agent.
 
 use rhae_engine::{Action, Rng};
 use rhae_explore::{lower_bound_95, upper_bound_95};
@@ -15,8 +15,8 @@ use crate::{ATTEMPT_FACTOR, Finding, LUCK_LIMIT, Monitor, Options, Rule, Subject
 pub(crate) const MAX_STEPS_FROM_START: u64 = 50_000;
 /// The random stream of the first regime.
 const START_STREAM: u64 = 1_000;
-/// The maximum length of a win that is used to reach the next level, because every check of that
-/// level replays it.
+/// The maximum length of a win that is used to reach the next level. The length is limited because
+/// every check of that level replays the win.
 const MAX_PREFIX_LEN: usize = 2_000;
 /// The number of steps between two progress reports.
 const REPORT_INTERVAL: u64 = 4_096;
@@ -86,7 +86,8 @@ pub(crate) fn from_start(
     findings
 }
 
-/// Regime 2: one level, entered directly, in attempts of five times the baseline.
+/// Regime 2: random attempts at one level, which is entered directly. Each attempt may take five
+/// times the baseline.
 pub(crate) fn on_level(
     subject: &dyn Subject,
     options: &Options,
@@ -104,7 +105,8 @@ pub(crate) fn on_level(
     }
 }
 
-/// Returns the wins of the first levels in the play of regime 1, in order.
+/// Repeats the random play of regime 1 and returns the actions that won its first levels, one list
+/// per level, in order.
 pub(crate) fn wins_from_start(
     subject: &dyn Subject,
     options: &Options,
@@ -231,7 +233,7 @@ fn judge(options: &Options, level: u8, result: &Attempts) -> Finding {
     let finding = if wins == 0 && attempts < MIN_ATTEMPTS {
         Finding::open(
             Rule::Levels,
-            format!("{counts}, which is too few to decide: raise --steps"),
+            format!("{counts}; more attempts are needed to decide: raise --steps"),
         )
     } else if wins == 0 {
         Finding::pass(

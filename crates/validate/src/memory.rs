@@ -1,5 +1,5 @@
-//! The check for memory leaks during long play. It runs alone in the process, so it is a separate
-//! part.
+//! The check for memory leaks during long play. It must run alone in the process, because other
+//! checks would change the measured memory. It is therefore a separate part.
 
 use rhae_engine::Rng;
 
@@ -7,7 +7,8 @@ use crate::levels::{enter_level, environment_failed};
 use crate::walk::{PlayFailure, Walk, is_cancelled};
 use crate::{Finding, Monitor, Options, Rule, Subject};
 
-/// The growth in bytes that is attributed to chance.
+/// The growth in bytes that is tolerated, because the memory of a process also fluctuates without a
+/// leak.
 const GROWTH_TOLERANCE: u64 = 3 << 20;
 /// The growth in bytes per step from which a leak is reported.
 const MAX_BYTES_PER_STEP: u64 = 24;
@@ -24,7 +25,8 @@ pub(crate) fn check(
     monitor: &dyn Monitor,
 ) -> Vec<Finding> {
     let rule = Rule::Memory;
-    // A level in the middle: the first may be too simple, and the last may be unreachable.
+    // The check uses a level in the middle, because the first may be too simple and the last may be
+    // unreachable.
     let level = subject.levels() / 2;
     let level = if subject.prefix(level).is_some() {
         level
@@ -82,7 +84,7 @@ fn measure(
         };
         marks.push(bytes);
     }
-    // The first quarter is a warm-up for caches, pools and lazily built levels.
+    // The first quarter is not evaluated: caches, pools and lazily built levels are filled then.
     let growth = |from: usize, to: usize| marks[to].saturating_sub(marks[from]);
     let bytes_per_step = growth(1, 3) / (steps / 2).max(1);
     let grows = growth(1, 2) > GROWTH_TOLERANCE / 2

@@ -13,8 +13,8 @@ use crate::{
     GraphError, GraphLimits, LevelGraph, StoredRecording, Subject, UndoCheck, level_graph,
 };
 
-/// The maximum number of boards of a search for a win where no solution is stored, as under a seed
-/// other than 0.
+/// The maximum number of boards that a search for a win may visit. A search is needed where no
+/// solution is stored, for example under a seed other than 0.
 const MAX_BOARDS: usize = 5_000_000;
 
 /// A native game under one seed. See the [crate documentation](crate) for an example.
@@ -158,7 +158,8 @@ impl<G: Game> Subject for NativeSubject<G> {
                 let mut undone = episode.clone();
                 undone.act(Action::Action7, &mut NoFrames);
                 tried += 1;
-                // What was spent may end the level, but the board must be restored regardless.
+                // Undo does not restore what was spent, which may even end the level, but the board
+                // must be restored regardless.
                 if undone.state().board != before.state().board {
                     actions.push(Action::Action7);
                     return UndoCheck::Differs(actions);

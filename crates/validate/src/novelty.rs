@@ -1,9 +1,10 @@
 //! Similarity of two environments, as an approximation of the paper's test of novelty.
 //!
-//! The paper asks whether one program could solve two environments at half the length of two
-//! programs, which is not computable. This module computes proxies: how much of the smaller rule
-//! source is redundant given the other, measured by compressing both together, and how similar the
-//! frames and state graphs are. docs/novelty.md describes what these measures can and cannot tell.
+//! The paper asks whether a single program could solve both environments at half the length of two
+//! separate programs, which is not computable. This module computes proxies: how much of the
+//! smaller rule source is redundant given the other, measured by compressing both together, and how
+//! similar the frames and state graphs are. docs/novelty.md describes what these measures can and
+//! cannot tell.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use rhae_engine::{Frame, SIZE};
 
 use crate::LevelGraph;
 
-/// The share of common rule source above which two environments are too similar.
+/// The share of common rule source above which two environments are reported as too similar.
 pub const SIMILARITY_LIMIT: f64 = 0.5;
 
 /// The properties of an environment that are compared.
@@ -46,7 +47,8 @@ pub struct Similarity {
     pub source: Option<f64>,
     /// The cosine similarity of the small patterns in the first frames.
     pub frames: Option<f64>,
-    /// The similarity of the state graphs: where edges lead, and the share of dead ends.
+    /// The similarity of the state graphs, measured by where edges lead and by the share of dead
+    /// ends.
     pub graphs: Option<f64>,
 }
 
@@ -83,18 +85,20 @@ pub fn graph_shape(graph: &LevelGraph) -> [f64; 5] {
     ]
 }
 
-/// Returns the size that compressing two sources together saves, as a share of the smaller one.
+/// Returns how many bytes are saved by compressing two sources together instead of separately, as a
+/// share of the smaller compressed source.
 fn shared(one: &[u8], other: &[u8]) -> f64 {
     const BEST: u8 = 10;
     let size = |bytes: &[u8]| compress_to_vec(bytes, BEST).len() as f64;
     let (a, b) = (size(one), size(other));
-    // Either order may compress better.
+    // The order of the two sources influences the size, so both orders are tried.
     let together = size(&[one, other].concat()).min(size(&[other, one].concat()));
     ((a + b - together) / a.min(b)).clamp(0.0, 1.0)
 }
 
-/// Counts the patterns of four by four cells. Colours are numbered in the order of their
-/// appearance, and patterns of a single colour are left out.
+/// Counts the patterns of four by four cells. Within a pattern, colours are numbered in the order
+/// of their appearance, so that recoloured patterns count as the same. Patterns of a single colour
+/// are ignored.
 fn patterns(frames: &[Frame]) -> BTreeMap<u64, f64> {
     const BLOCK: usize = 4;
     let mut counts = BTreeMap::new();

@@ -5,8 +5,9 @@ use crate::{
     structure,
 };
 
-/// A part of a validation. Parts are independent of each other, so they can run in any order and in
-/// parallel, except those that are [exclusive](Part::is_exclusive). Levels are counted from 0.
+/// A part of a validation. Parts are independent of each other, so they can run in any order. They
+/// can also run in parallel, except those that are [exclusive](Part::is_exclusive). Levels are
+/// counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Memory growth. No other part may run at the same time.
@@ -85,8 +86,9 @@ impl Part {
         }
     }
 
-    /// Converts the findings of an interrupted part. Failures, and warnings with evidence, stay
-    /// valid. All rules of the part become open.
+    /// Converts the findings of an interrupted part. Failures, and warnings with evidence, are
+    /// still valid and are kept. All other findings are dropped, and an open finding is added for
+    /// each rule of the part.
     pub fn interrupted(self, found: Vec<Finding>) -> Vec<Finding> {
         let holds = |finding: &Finding| match finding.verdict {
             Verdict::Fail => true,
@@ -115,7 +117,8 @@ impl Part {
     }
 }
 
-/// Returns all parts of a validation. Exclusive parts come first, then the longest.
+/// Returns all parts of a validation with their estimated work. Exclusive parts come first; of the
+/// others, those that take longest generally come before the short ones.
 pub fn parts(subject: &dyn Subject, options: &Options) -> Vec<(Part, Weight)> {
     let levels = subject.levels();
     let mut parts = vec![

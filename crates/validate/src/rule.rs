@@ -5,7 +5,7 @@
 pub enum Group {
     /// The environment loads, and its metadata is complete.
     Structure,
-    /// The environment keeps the promises on which players and searches rely.
+    /// The environment obeys the laws on which agents and searches rely, such as determinism.
     Laws,
     /// Random play does not win.
     Luck,

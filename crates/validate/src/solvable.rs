@@ -1,4 +1,5 @@
-//! The rules that are decided by a level's state graph: solvability, optimum, luck, and dead ends.
+//! The rules that are decided by a level's state graph: solvability, the shortest win, the
+//! probability of a random win, and dead ends.
 
 use rhae_engine::{ActionKind, BaselineSource};
 use rhae_explore::GraphWarning;
@@ -89,7 +90,7 @@ fn without_graph(subject: &dyn Subject, level: u8, reason: &str) -> Vec<Finding>
     findings
 }
 
-/// Names the origin of a solution that is not part of the graph.
+/// Returns the words with which findings refer to the solution of a level: stored or found.
 fn solution_origin(subject: &dyn Subject, level: u8) -> &'static str {
     if subject.has_stored_solution(level) {
         "the stored solution"
@@ -98,7 +99,7 @@ fn solution_origin(subject: &dyn Subject, level: u8) -> &'static str {
     }
 }
 
-/// Describes how certain the results of a graph are.
+/// Returns the words with which findings state how certain the results of a graph are.
 fn certainty(graph: &LevelGraph) -> &'static str {
     match &graph.warnings[..] {
         [] => "proved",
@@ -111,7 +112,8 @@ fn certainty(graph: &LevelGraph) -> &'static str {
     }
 }
 
-/// Adds a play that demonstrates why a probability is not certain.
+/// Adds a play that demonstrates why a probability is not certain, if the check of the graph found
+/// one.
 fn with_warning_evidence(
     finding: Finding,
     subject: &dyn Subject,
@@ -139,7 +141,7 @@ fn one_in(chance: f64) -> String {
 ///
 /// The random player of the paper chooses among valid actions. If clicks are offered, that player
 /// clicks only cells that may have an effect, and usually wins more often than a player who clicks
-/// blindly. Both are judged, and the text is about the one who wins more often.
+/// blindly. Both probabilities are judged, and the text is about the higher one.
 fn proved(options: &Options, level: u8, graph: &LevelGraph) -> Finding {
     let (rule, within, states, proved) =
         (Rule::Proved, graph.within, graph.nodes, certainty(graph));
@@ -249,7 +251,7 @@ fn wins(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
     }
 }
 
-/// Returns the length of a shortest win, if it is proved.
+/// Returns the length of a shortest win, or `None` if no search proved it.
 fn optimum(
     subject: &dyn Subject,
     options: &Options,

@@ -101,8 +101,8 @@ fn baselines(subject: &dyn Subject) -> Option<Finding> {
     })
 }
 
-/// Describes the first invalid frame of an observation. Hosted games may return one frame more than
-/// native ones.
+/// Returns a description of the first invalid frame of an observation, or of an invalid number of
+/// frames. Hosted games may return one frame more than native ones.
 pub(crate) fn invalid_frames(seen: &Observation, hosted: bool) -> Option<String> {
     let frames = seen.frames.frames();
     let max = if hosted { MAX_FRAMES + 1 } else { MAX_FRAMES };
@@ -200,7 +200,8 @@ fn level_starts(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Find
     match bad_offer {
         None => findings
             .push(Finding::pass(Rule::Actions, "offers only listed actions").on_level(level)),
-        // The actions of a hosted game are known only when it runs, so its metadata can only guess.
+        // The actions of a hosted game are known only when it runs. The list in its metadata may
+        // therefore be incomplete, and a missing action is only a warning.
         Some((kind, line)) => {
             let text = format!("{kind} is offered but not listed among the environment's actions");
             let finding = if subject.is_hosted() {
@@ -303,8 +304,8 @@ fn solutions(subject: &dyn Subject, options: &Options) -> Finding {
     .with_evidence("all solutions", Some(line))
 }
 
-/// Plays a win and a loss, replays both in this process and in a new one, and reports the replays
-/// of stored recordings.
+/// Plays a win and a loss and replays both in this process and in a new one. Also reports whether
+/// the stored recordings replay.
 fn recordings(subject: &dyn Subject, options: &Options, monitor: &dyn Monitor) -> Vec<Finding> {
     let mut findings = Vec::new();
     for stored in subject.recordings() {

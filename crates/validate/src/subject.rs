@@ -9,9 +9,9 @@ use crate::{GraphError, GraphLimits, LevelGraph};
 ///
 /// The checks open many plays of a subject, enter its levels directly, and ask for solutions and
 /// state graphs. Levels are counted from 0. [`NativeSubject`](crate::NativeSubject) and
-/// [`EnvironmentSubject`](crate::EnvironmentSubject) implement the trait; a new implementation is
-/// needed only for environments that know more about themselves than the [`Environment`] interface
-/// tells.
+/// [`EnvironmentSubject`](crate::EnvironmentSubject) implement the trait; another implementation is
+/// needed only for environments that can provide more than the [`Environment`] interface offers,
+/// such as direct entry to a level.
 ///
 /// # Examples
 ///
@@ -43,8 +43,8 @@ pub trait Subject: Sync {
     /// react to actions that they do not offer, and need not report hidden state.
     fn is_hosted(&self) -> bool;
 
-    /// Returns what identifies the states of the environment, or `None` if the environment has a
-    /// key of its whole state.
+    /// Returns which parts of the environment identify a state, or `None` if the environment
+    /// provides a key of its complete state.
     fn identity(&self) -> Option<Identity> {
         None
     }
@@ -70,8 +70,8 @@ pub trait Subject: Sync {
     /// Returns a sequence of actions that wins a level from its start, if one is known.
     fn solution(&self, level: u8) -> Option<Vec<Action>>;
 
-    /// Returns whether the solution of a level is stored with the environment. Otherwise it was
-    /// found by a search.
+    /// Returns whether the solution of a level is stored with the environment. If not,
+    /// [`solution`](Self::solution) returns one that a search found, if any.
     fn has_stored_solution(&self, level: u8) -> bool;
 
     /// Returns the recordings that are stored with the environment.
@@ -95,8 +95,8 @@ pub trait Subject: Sync {
         should_continue: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<LevelGraph, GraphError>;
 
-    /// Returns a shortest win of a level, if a search that visits at most `max_boards` boards
-    /// proves one.
+    /// Returns a win of a level that is proved to be a shortest one, if a search of at most
+    /// `max_boards` boards finds it. The default returns `None`.
     fn optimum(&self, seed: u64, level: u8, max_boards: usize) -> Option<Vec<Action>> {
         let _ = (seed, level, max_boards);
         None
@@ -115,7 +115,7 @@ pub trait Subject: Sync {
 pub enum UndoCheck {
     /// The subject cannot compare boards; only frames can be compared.
     Unknown,
-    /// Every undo restored the board. The number of undos that were tried is given.
+    /// Every undo restored the board. The value is the number of undos that were tried.
     Restores(u32),
     /// An undo did not restore the board. The actions start at the level's start and end with the
     /// undo.

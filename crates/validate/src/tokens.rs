@@ -1,8 +1,9 @@
-//! Source code reduced to one byte per token. An author chooses names, literals, comments and
-//! layout freely, so every name becomes the same byte, as does every number and every string.
-//! Comments and layout are removed.
+//! Reduces source code to one byte per token, for comparison. An author can change names, literals,
+//! comments and layout without changing the rules of a game. Every name therefore becomes the same
+//! byte, as does every number and every string. Comments and layout are removed.
 //!
-//! This is not a parser: any other ASCII character is its own token, and no input makes it fail.
+//! The conversion does not parse the language: any other ASCII character is a token of its own, and
+//! every input is accepted.
 
 /// The programming language of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Plays that log their actions and convert panics and errors of the environment into values.
+//! Plays that log their actions and convert panics and errors of the environment into a
+//! [`PlayFailure`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -19,8 +20,9 @@ pub trait Monitor: Sync {
     /// Reports that `steps` further steps are done.
     fn add_steps(&self, _steps: u64) {}
 
-    /// Returns whether to continue; false cancels the part. It is called every few steps. Rules
-    /// that a cancelled part has not decided are open.
+    /// Returns whether the part should continue; false cancels it. The method is called every 64
+    /// steps or every few thousand states of a search. Rules that a cancelled part has not decided
+    /// stay open.
     fn should_continue(&self) -> bool {
         true
     }
@@ -72,7 +74,8 @@ pub(crate) struct Walk {
     prefix: Option<Vec<Action>>,
     /// The actions since the start of the level.
     pub(crate) log: Vec<Action>,
-    /// What identifies a state; `None` if the environment has a key of its whole state.
+    /// Which parts of the environment identify a state; `None` if it provides a key of its complete
+    /// state.
     identity: Option<Identity>,
 }
 
@@ -125,7 +128,7 @@ impl Walk {
         }
     }
 
-    /// Forks the play.
+    /// Forks the play. Returns `None` if the environment cannot be forked.
     pub(crate) fn fork(&self) -> Option<Self> {
         let play = catch_panic(|| self.play.fork()).ok().flatten()?;
         Some(Self {
@@ -145,15 +148,16 @@ impl Walk {
             .map(|prefix| prefix.iter().chain(&self.log).copied().collect())
     }
 
-    /// Restarts the level by RESET and clears the log, since earlier actions no longer matter.
+    /// Restarts the level by RESET and clears the log, because the earlier actions no longer
+    /// influence the state.
     pub(crate) fn restart_level(&mut self) -> Result<(), PlayFailure> {
         self.act(Action::Reset)?;
         self.log.clear();
         Ok(())
     }
 
-    /// Returns the key of the current state: the environment's own key or, for hosted environments,
-    /// a key of the observation and of the reported hidden state.
+    /// Returns the key of the current state: the environment's own key or, if the subject has an
+    /// [`Identity`], a key of the parts that it names.
     pub(crate) fn key(&self) -> StateKey {
         let seen = self.observation();
         match (self.identity, self.play.hidden_key()) {

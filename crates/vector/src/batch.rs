@@ -12,11 +12,12 @@ use crate::{EpisodeRules, Report};
 
 /// The minimum number of plays that are worth handing to another thread.
 const MIN_CHUNK: usize = 16;
-/// The number of chunks for each thread. There are several, so that other threads can take over the
-/// remaining chunks of a thread that is delayed.
+/// The number of chunks for each thread. There are several, so that the other threads can process
+/// more chunks while one thread is delayed.
 const CHUNKS_PER_THREAD: usize = 4;
 
-/// Plays with the type of their game erased. The caller has checked the lengths of all lists.
+/// The plays of one game, with the type of the game erased. Callers must check the lengths of all
+/// lists.
 pub(crate) trait Batch: Send + Sync {
     fn seed(&mut self, seeds: &[u64]);
     fn reset(
@@ -41,7 +42,7 @@ pub(crate) trait Batch: Send + Sync {
 /// The plays of the game `G`.
 pub(crate) struct Plays<G: Game> {
     slots: Vec<Slot<G>>,
-    /// The levels for each play's seed; plays with equal seeds share them.
+    /// The levels for each play's seed; plays with the same seed share them.
     levels: Vec<Levels<G>>,
     rules: EpisodeRules,
 }
@@ -85,7 +86,8 @@ fn for_each_play<G: Game>(
         .zip(reports.chunks_mut(size))
         .zip(frames.chunks_mut(size * CELLS));
     team.share(parts.enumerate(), |(part, ((slots, reports), frames))| {
-        // Drawing into one small buffer stays in the first-level cache; the result is copied once.
+        // One small buffer stays in the first-level cache while a frame is drawn into it; the
+        // finished frame is then copied once.
         let mut scratch = Frame::filled(0);
         let plays = slots
             .iter_mut()

@@ -2,13 +2,14 @@
 //!
 //! [`Vector`] owns the plays and a pool of threads. Each call steps all plays and draws their
 //! settled frames into a buffer that the caller owns: [`CELLS`] bytes for each play, one play after
-//! the other. [`Vector::reports`] returns the rewards, endings and action masks.
+//! the other. [`Vector::reports`] returns the reward of each play, whether its episode has ended,
+//! and the actions that are available.
 //!
 //! Animation frames are not drawn. RESET restarts the level and never the whole game, as in
-//! competitions, so that no reward is earned twice.
+//! competitions, so that an agent cannot earn the same reward twice in an episode.
 //!
-//! **Invariant:** the frames and reports of a play depend on its seed and its actions only, not on
-//! the number of threads or of other plays.
+//! **Invariant:** the frames and reports of a play depend only on its seed, its actions and the
+//! [`EpisodeRules`], not on the number of threads or the other plays.
 //!
 //! ```
 //! use std::num::NonZero;
@@ -28,7 +29,7 @@
 //!
 //! let report = vector.reports()[0];
 //! assert_eq!((report.reward, report.ending, report.actions), (0, Ending::None, 1));
-//! assert_eq!(frames[..CELLS], frames[CELLS..2 * CELLS], "equal plays look equal");
+//! assert_eq!(frames[..CELLS], frames[CELLS..2 * CELLS], "identical plays, identical frames");
 //! # Ok::<(), rhae_vector::VectorError>(())
 //! ```
 
@@ -73,7 +74,7 @@ pub enum VectorError {
     /// A list does not have one entry for each play.
     #[error("expected {expected} {what}, one for each play, found {found}")]
     Length {
-        /// The entries of the list, in the plural.
+        /// The name of the entries, in the plural.
         what: &'static str,
         /// The number of plays.
         expected: usize,
@@ -100,7 +101,7 @@ pub enum VectorError {
     Threads { threads: usize, reason: String },
 }
 
-/// The states of all plays at one moment. Cloning a snapshot does not copy them.
+/// The states and reports of all plays at one moment. Clones of a snapshot share them.
 #[derive(Clone)]
 pub struct Snapshot {
     info: GameInfo,
@@ -188,7 +189,8 @@ impl Vector {
         &self.reports
     }
 
-    /// Sets the seed of each play. It takes effect with the next reset.
+    /// Sets the seed of each play. It takes effect with the next call of [`reset`](Self::reset); an
+    /// episode that [`step`](Self::step) starts keeps the previous seed.
     ///
     /// # Errors
     ///
@@ -316,7 +318,7 @@ impl Vector {
     }
 }
 
-/// Creates the plays of a game chosen by its id.
+/// A visitor that creates the plays of the game that it visits.
 struct CreatePlays {
     count: usize,
     rules: EpisodeRules,

@@ -18,7 +18,7 @@ pub enum Ending {
     Truncated,
 }
 
-/// The result of a step apart from the frame.
+/// The result of a reset, step or restore, apart from the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The number of levels completed by this action.
@@ -32,7 +32,8 @@ pub struct Report {
     pub actions: u32,
     /// The actions offered now.
     pub available: ActionSet,
-    /// Whether RESET would have an effect.
+    /// Whether RESET can restart the level: an action was taken since the last RESET or level
+    /// change, and the game is not won.
     pub may_reset: bool,
     /// Whether the action changed the state.
     pub changed: bool,
@@ -93,8 +94,8 @@ impl<G: Game> Slot<G> {
         }
         let before = self.episode.completed();
         let mut changed = false;
-        // A RESET without an action since the last RESET or level change would restart the whole
-        // game, so it is ignored.
+        // If no action was taken since the last RESET or level change, RESET would restart the
+        // whole game, so it is ignored.
         if action != Action::Reset || self.acted {
             let step = self.episode.act(action, &mut NoFrames);
             changed = step.changed;

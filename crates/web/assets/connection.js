@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * The connection to the server: sends one command at a time, and retries it until the server responds.
+ * The connection to the server: sends commands, and retries each command until the server responds.
  *
- * Each command has an idempotency key, by which the server recognises a retry. A lost connection therefore neither loses a command nor
- * executes it twice. The pending command is stored in the browser, so that a reloaded page completes it first.
+ * Each command has an idempotency key, by which the server recognises a retry. When the connection is lost, a command is therefore
+ * neither lost nor executed twice. The pending command is stored in the browser, so that a reloaded page completes it first.
  */
 
 const COMPACT = "application/vnd.rhae.compact+json";
@@ -67,7 +67,7 @@ export class Connection {
   }
 
   /**
-   * Sends a request until it gets a conclusive response. A 429, a 5xx or a network error is retried later.
+   * Sends a request until it gets a conclusive response. After a 429, a 5xx or a network error, it waits and retries.
    * @param {string} path @param {RequestInit} [init] @returns {Promise<Result>}
    */
   async request(path, init = {}) {
@@ -115,7 +115,7 @@ export class Connection {
       if (pending === null) localStorage.removeItem(this.#storageKey);
       else localStorage.setItem(this.#storageKey, pending);
     } catch {
-      // Without storage, a reloaded page shows the state on the server.
+      // Without storage, a reloaded page does not complete the command; it only shows the state on the server.
     }
   }
 }

@@ -5,7 +5,7 @@ import { CELLS, Reel, SIZE } from "./reel.js";
 
 const ZOOM = 4;
 const PNG_ZOOM = 8;
-/** A longer replay is thinned out: only every n-th action is shown, without its animation. */
+/** The maximum number of pictures. A longer replay is thinned out: only every n-th action is shown, without its animation. */
 const MAX_PICTURES = 1500;
 const SETTLED_CS = 30;
 const END_CS = 200;

@@ -48,7 +48,7 @@ export async function readRecording(file) {
     name = observation.game_id;
     const frames = framesOf(observation.frame, invalid);
     if (frames.length === 0) {
-      // The official tools record commands after the end of a game without frames.
+      // After the end of a game, the official tools record commands without frames.
       if (state !== 0) continue;
       throw invalid("the observation has no frames");
     }
@@ -95,7 +95,7 @@ function framesOf(value, invalid) {
       if (!Array.isArray(row) || row.length !== SIZE) throw invalid("a row must have 64 cells");
       row.forEach((cell, x) => {
         if (!Number.isInteger(cell)) throw invalid("a cell must be an integer");
-        // An unknown colour is shown as the last one.
+        // An unknown colour is shown as the last colour of the palette.
         cells[y * SIZE + x] = cell >= 0 && cell < 16 ? cell : 15;
       });
     });

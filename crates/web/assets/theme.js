@@ -23,7 +23,7 @@
   const set = (wanted) => {
     const theme = wanted !== null && THEMES.includes(wanted) ? wanted : THEMES[0];
     root.dataset.theme = theme;
-    // Colours that the browser paints itself, before the style sheet is loaded and around the page.
+    // Determines the colours that the browser itself paints, before the style sheet is loaded and around the page.
     document.querySelector("meta[name=color-scheme]")?.setAttribute("content", theme === "system" ? "light dark" : theme);
     dispatchEvent(new CustomEvent(STORAGE_KEY, { detail: theme }));
   };

@@ -1,5 +1,5 @@
-//! The page of a scorecard: the score and its sources, environments and levels as tables and plots,
-//! and every run with its replay.
+//! The page of a scorecard. It shows the score with the sources of its baselines, tables and plots
+//! of the environments and levels, and every run with a link to its replay.
 //!
 //! Invariant: everything that qualifies the score (provisional baselines, a card that is still
 //! open) is stated directly below it.
@@ -189,7 +189,7 @@ fn notices(body: &mut String, view: &CardView) {
     }
 }
 
-/// A table with a heading. A table that is too wide can be scrolled with the keyboard.
+/// Renders a table with a heading. The user can scroll a table that is too wide with the keyboard.
 fn table(body: &mut String, title: &str, head: &str, rows: &str) {
     let _ = writeln!(
         body,
@@ -244,7 +244,8 @@ fn environments(body: &mut String, card: &Scorecard) {
     table(body, "Environments", &head(&names), &rows);
 }
 
-/// The run that determines the environment's score: the first of the best.
+/// Returns the run that determines the environment's score: the first of those with the highest
+/// score.
 fn best(environment: &EnvironmentScore) -> Option<&RunScore> {
     environment
         .runs

@@ -19,7 +19,8 @@ pub struct CardRow {
     pub card: Option<Scorecard>,
 }
 
-/// Renders the list. `more` is the id of the last listed card if there are older ones.
+/// Renders the list. `more` is the id of the last listed card if there may be older ones, to which
+/// the page then links.
 pub fn cards_page(viewer: Viewer, rows: &[CardRow], more: Option<&str>) -> String {
     let mut body = String::from("<header class=\"head\"><h1>Scorecards</h1></header>\n");
     if rows.is_empty() {

@@ -3,21 +3,21 @@
 //!
 //! Each page is one function: [`gallery_page`], [`play_page()`], [`replay_page()`],
 //! [`file_replay_page`], [`watch_list_page`], [`watch_page()`], [`cards_page()`], [`card_page()`],
-//! [`sign_in_page()`], [`invitation_page`] and [`error_page`]. All of them take a [`Viewer`], which
-//! determines the sign-in link in the header. [`asset()`] returns the embedded files, and
-//! [`card_csv`] the CSV download of a scorecard.
+//! [`sign_in_page()`], [`invitation_page`] and [`error_page`]. All of them except
+//! [`invitation_page`] take a [`Viewer`], which determines the sign-in link in the header.
+//! [`asset()`] returns an embedded file by its name, and [`card_csv`] renders a scorecard as CSV.
 //!
 //! # Invariants
 //!
 //! * **Server-rendered.** Static content is part of the HTML and readable without JavaScript.
-//!   Boards, players and live lists are custom elements defined by plain ES modules. There is no
-//!   build step and no framework.
+//!   Boards and players are custom elements. They and the other dynamic parts are implemented in
+//!   plain ES modules. There is no build step and no framework.
 //! * **Strict content security policy** ([`CONTENT_SECURITY_POLICY`]): no inline scripts or styles,
 //!   and nothing from other hosts.
-//! * **All external text is escaped** by [`rhae_report::Escaped`].
+//! * **All external text in the HTML is escaped** by [`rhae_report::Escaped`].
 //! * **Small.** All assets together are below 150 KB uncompressed; a test checks this.
 //!
-//! This crate deliberately knows nothing about requests, cookies, permissions and the database.
+//! This crate deliberately knows nothing about requests, cookies, permissions or the database.
 //!
 //! # Examples
 //!

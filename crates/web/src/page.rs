@@ -6,8 +6,9 @@ use rhae_report::Escaped;
 
 use crate::asset::imports;
 
-/// The `Content-Security-Policy` header of every page. A page may load only its own scripts, styles
-/// and images. Images that a page creates itself, such as a GIF to save, are blobs.
+/// The `Content-Security-Policy` header of every page. A page may load only scripts, styles and
+/// images of this server. Images that a page creates itself, such as a GIF to save, are blobs,
+/// which are allowed too.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; \
                           form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -99,8 +100,8 @@ pub(crate) struct Head<'a> {
     pub(crate) preload: Option<&'a str>,
 }
 
-/// Renders a complete document. The theme is set by a classic script: a module would run only after
-/// the first paint, and the page would flash.
+/// Renders a complete document. The theme is set by a classic script, because a module might run
+/// only after the first paint, so that the page would briefly show the wrong colours.
 pub(crate) fn document(head: &Head<'_>, body: &str) -> String {
     let Head {
         title,

@@ -1,5 +1,5 @@
-//! The page on which a person plays. It is the same for every visitor; its script fetches the state
-//! of the visitor's play.
+//! The page on which a person plays. It contains nothing about the visitor's play; its script
+//! fetches the state of the play.
 
 use std::fmt::Write as _;
 

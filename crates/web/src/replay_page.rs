@@ -1,4 +1,5 @@
-//! Replay pages: of a play on this server, and of a local file, which never leaves the browser.
+//! The replay page of a play on this server, and the page that replays a local file. The file never
+//! leaves the browser.
 
 use std::fmt::Write as _;
 

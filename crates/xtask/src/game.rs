@@ -1,4 +1,5 @@
-//! `cargo xtask game`: tools for authors of games: shortest wins, random play, pictures.
+//! `cargo xtask game`: tools for authors of games. They find shortest wins, play at random, and
+//! draw pictures.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, Subcommand};
-use rhae_engine::{Action, Episode, Frame, FrameBuffer, Game, LevelIndex, Levels, Rng};
+use rhae_engine::{Action, Baseline, Episode, Frame, FrameBuffer, Game, LevelIndex, Levels, Rng};
 use rhae_explore::{NativeLevel, random_play, shortest_win};
 use rhae_games::Visitor;
 use rhae_report::picture::contact_sheet;
@@ -35,23 +36,24 @@ enum Tool {
         #[arg(long)]
         write: bool,
     },
-    /// Play each level at random, in attempts of five times the baseline.
+    /// Play each level at random, in attempts of five times its baseline.
     Random {
         #[arg(long)]
         level: Option<u8>,
         #[arg(long, default_value_t = 0)]
         seed: u64,
-        /// Actions on each level.
+        /// Minimum number of actions on each level.
         #[arg(long, default_value_t = 20_000_000)]
         steps: u64,
         /// Actions per attempt [default: five times the baseline].
         #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
         attempt: Option<u32>,
     },
-    /// Write the golden playthrough that the test suite compares with. Review its diff before
-    /// committing it.
+    /// Write the golden playthrough with which the test suite compares the game. Review its diff
+    /// before committing it.
     Golden,
-    /// Draw the first frame of every level, or the frames of a list of actions, as a PNG.
+    /// Draw the first frame of every level, or the frames that a list of actions produces, as a
+    /// PNG.
     Render {
         out: PathBuf,
         #[arg(long)]
@@ -161,6 +163,14 @@ fn solve<G: Game>(level: Option<u8>, seed: u64, max_boards: usize, write: bool) 
             started.elapsed().as_secs_f64()
         );
         println!("  {}", line.as_deref().unwrap_or("-"));
+        if let Some(win) = &search.win {
+            let optimum = u32::try_from(win.len())?;
+            if G::FACTS.baselines[index.get()] != Baseline::from_optimum(optimum) {
+                println!(
+                    "  the declared baseline differs: write `Baseline::from_optimum({optimum})`"
+                );
+            }
+        }
         lines.extend(line);
     }
     if write {

@@ -32,7 +32,8 @@ enum Command {
     Game(game::GameArgs),
     /// Create the documentation's screenshots of the web app and of reports.
     Screenshots(web::ScreenshotsArgs),
-    /// Solve static tasks with permuted colours and rotated grids; the score must hold.
+    /// Check that the solver's score stays the same on tasks with permuted colours and rotated
+    /// grids.
     SolveShuffled(solve_shuffled::ShuffledArgs),
 }
 

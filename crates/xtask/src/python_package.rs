@@ -1,7 +1,7 @@
 //! Builds the Python package, installs it together with the official one, and runs its tests.
 //!
-//! **Invariant:** the tests use the wheel that a user gets, built from the current sources. It is
-//! rebuilt only if they changed.
+//! **Invariant:** the tests use a wheel like the one that a user installs, built from the current
+//! sources. The wheel is rebuilt only if the sources have changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,8 @@ pub(crate) fn run(context: &Context) -> Result<()> {
         .current_dir(root().join("python"));
     context.set_env(&mut tests);
     tests.env("RHAE_PROGRAM", program);
-    // `-P` makes the tests import the installed package. The sources have no extension module.
+    // `-P` keeps the current folder out of the import path, so that the tests import the installed
+    // package. The package in the source tree has no extension module.
     let output = tests
         .stdout(Stdio::piped())
         .output()
@@ -95,7 +96,8 @@ fn install(python: &Path) -> Result<()> {
         "--force-reinstall",
         "./python",
     ]);
-    // Wheels use a more optimised profile. A separate target folder keeps the other builds valid.
+    // Wheels are built with a more optimised profile. A separate target folder prevents this build
+    // from invalidating the other builds.
     pip.current_dir(root())
         .env("CARGO_TARGET_DIR", root().join("target/wheel"));
     let folder = python.parent().context("a program is in a folder")?;
@@ -110,7 +112,7 @@ fn install(python: &Path) -> Result<()> {
     Ok(fs::write(stamp, now)?)
 }
 
-/// Returns the git hashes of all sources of the wheel.
+/// Returns a text that changes with the sources of the wheel: the git hashes of all source files.
 fn fingerprint() -> Result<String> {
     let listed = Command::new("git")
         .args([

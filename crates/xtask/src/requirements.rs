@@ -5,11 +5,11 @@ use std::process::{Command, Stdio};
 
 /// A program and the package that provides it.
 pub(crate) struct Requirement {
-    /// Alternative names of the program; one of them must be on the path.
+    /// Alternative names of the program. At least one of them must be on the path.
     programs: &'static [&'static str],
     /// The Debian package that contains the program.
     package: &'static str,
-    /// What the tests use it for.
+    /// What the tests use the program for.
     purpose: &'static str,
 }
 

@@ -12,7 +12,7 @@ use crate::test::{Context, program, succeed};
 /// The id of the skeleton. No registered game has it.
 const ID: &str = "zz99";
 
-/// Creates the skeleton in a copy of the sources and tests that copy.
+/// Creates the skeleton of a game in a copy of the repository and runs the tests of that copy.
 pub(crate) fn run(context: &Context) -> Result<()> {
     let copy = root().join("target/skeleton");
     if copy.exists() {
@@ -25,7 +25,8 @@ pub(crate) fn run(context: &Context) -> Result<()> {
             .current_dir(&copy),
     )?;
     let mut tests = context.test(&["--package", "rhae-games"]);
-    // The copy shares the target folder, so that dependencies are compiled once.
+    // The copy uses the target folder of the repository, so that dependencies are not compiled
+    // again.
     tests
         .current_dir(&copy)
         .env("CARGO_TARGET_DIR", root().join("target"));
@@ -34,7 +35,7 @@ pub(crate) fn run(context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// Copies every file that git tracks or would add.
+/// Copies every file that git tracks, and every untracked file that git does not ignore.
 fn copy_sources(to: &Path) -> Result<()> {
     let listed = Command::new("git")
         .args(["ls-files", "--cached", "--others", "--exclude-standard"])

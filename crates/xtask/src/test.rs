@@ -1,7 +1,7 @@
 //! `cargo xtask test`: installs what the tests need and runs every suite.
 //!
-//! A test that cannot run because a program is missing is skipped and named at the end. In CI a
-//! missing program is an error.
+//! A test that cannot run because a program is missing is skipped, and the missing program is
+//! listed at the end. In CI a missing program is an error.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -14,7 +14,7 @@ use crate::{python_package, requirements, root, skeleton, venv, web};
 
 #[derive(Args)]
 pub(crate) struct TestArgs {
-    /// Run the long tests too: full searches, long random play.
+    /// Also run the long tests: full searches and long random play.
     #[arg(long)]
     full: bool,
     /// Run only the suite with this name.
@@ -40,7 +40,8 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Returns a cargo command in the repository with the test environment variables.
+    /// Returns a cargo command that runs in the repository with the environment variables that
+    /// tests read.
     pub(crate) fn cargo(&self) -> Command {
         let mut command = Command::new(env!("CARGO"));
         command.current_dir(root());
@@ -63,7 +64,7 @@ impl Context {
         self.skip_missing
     }
 
-    /// Returns the command that tests these packages, with nextest if it is installed.
+    /// Returns the command that tests these packages. It uses nextest if that is installed.
     pub(crate) fn test(&self, packages: &[&str]) -> Command {
         let mut command = self.cargo();
         if requirements::on_path("cargo-nextest") {
@@ -136,8 +137,8 @@ fn doctests(context: &Context) -> Result<()> {
 
 /// Builds the `rhae` binary and returns its path.
 ///
-/// Naming the workspace and an example makes cargo select the same features as for tests,
-/// including those of dev-dependencies. The binary that the tests built is reused.
+/// Naming the workspace and an example makes cargo select the same features as for tests, including
+/// those of dev-dependencies. Cargo therefore reuses the binary that the tests built.
 pub(crate) fn program() -> Result<PathBuf> {
     let build = [
         "build",

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::root;
 
-/// The layer of each crate. A crate depends only on crates of lower layers.
+/// The layer of each crate. A crate may depend only on crates of lower layers.
 const LAYERS: [(&str, u8); 25] = [
     ("rhae-engine", 0),
     ("rhae-scoring", 0),
@@ -43,7 +43,8 @@ const LAYERS: [(&str, u8); 25] = [
 /// as dev-dependencies.
 const DEV: u8 = 9;
 
-/// Crates without I/O, clock or ambient randomness. Each has a `clippy.toml` that bans them.
+/// Crates that may not use I/O, clocks or ambient randomness. Each has a `clippy.toml` that bans
+/// the corresponding functions.
 const PURE: [&str; 9] = [
     "engine", "scoring", "tasks", "games", "explore", "solve", "session", "validate", "web",
 ];
@@ -175,8 +176,8 @@ fn check_files(violations: &mut Vec<String>) -> Result<()> {
         if ["mod", "utils", "util", "common", "helpers"].contains(&stem) {
             violations.push(format!("{name}: name a file after the main noun inside"));
         }
-        // Test files need no module docs: the test names describe them. Files in `doc` are included
-        // in doctests, where inner doc comments are not allowed.
+        // Test files need no module docs, because the names of the tests describe them. Files in
+        // `doc` are included in doctests, where inner doc comments are not allowed.
         let needs_docs = !name.contains("/tests") && stem != "tests" && !name.contains("/doc/");
         if needs_docs && !text.starts_with("//!") {
             violations.push(format!("{name} does not start with module docs (`//!`)"));

@@ -5,14 +5,14 @@ use std::process::{Command, Stdio};
 
 use crate::{requirements, root};
 
-/// The official toolkit, with its engine.
+/// The official toolkit, which installs the official engine as a dependency.
 const OFFICIAL: (&str, &str, &str) = (
     "target/python/arc-agi-0.9.9",
     "arc-agi==0.9.9",
     "import arc_agi",
 );
-/// Folder (which tests refer to by name), package, and a Python statement that succeeds if the
-/// package is installed.
+/// For each environment: its folder (tests refer to it by name), its package, and a Python
+/// statement that succeeds if the package is installed.
 const PACKAGES: [(&str, &str, &str); 2] = [
     OFFICIAL,
     (
@@ -21,7 +21,7 @@ const PACKAGES: [(&str, &str, &str); 2] = [
         "import schemathesis",
     ),
 ];
-/// The minimum Python version of the packages.
+/// The minimum Python version that the packages require.
 const MIN_VERSION: &str = "(3, 12)";
 /// The Python version that uv downloads if none is installed.
 const DOWNLOADED: &str = "3.13";
@@ -96,8 +96,8 @@ fn installed() -> Option<PathBuf> {
         .find(|python| is_new_enough(python))
 }
 
-/// Downloads a Python with uv, which verifies the download, into `target/python`. uv itself runs on
-/// older Pythons.
+/// Downloads a Python into `target/python` with uv, which verifies the download. uv itself is
+/// installed with an older Python, which is sufficient for it.
 fn download() -> Option<PathBuf> {
     let folder = root().join("target/python/uv");
     let uv = folder.join("bin/uv");

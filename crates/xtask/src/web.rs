@@ -1,7 +1,7 @@
 //! Type checks, tests and screenshots of the web app in a real browser.
 //!
-//! **Invariant:** the npm packages are those of the lock file, verified by hash. They stay in
-//! `target` and are not part of the product.
+//! **Invariant:** the npm packages are exactly those of the lock file, and npm verifies their
+//! hashes. They are installed in `target` and are not part of the product.
 
 use std::fs;
 use std::path::PathBuf;
@@ -93,7 +93,8 @@ fn provide() -> Result<()> {
     .current_dir(&folder)
     .stdout(Stdio::null());
     if let Err(error) = succeed(&mut npm) {
-        // Without its lock file, an incomplete folder is reinstalled next time.
+        // Removing the lock file marks the folder as incomplete, so the packages are installed
+        // again next time.
         let _ = fs::remove_file(folder.join(LOCK[1]));
         return Err(error);
     }

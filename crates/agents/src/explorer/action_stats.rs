@@ -10,7 +10,7 @@ use super::graph::NodeId;
 use super::is_exploratory;
 use super::objects::Appearance;
 
-// The weights were chosen by comparing a few values on the built-in environments.
+// These weights were tuned by comparing a few values on the built-in environments.
 
 /// The weight of the action that just changed the frame.
 const REPEAT_WEIGHT: f64 = 1.3;
@@ -59,14 +59,15 @@ pub(super) struct ActionStats {
 }
 
 impl ActionStats {
-    /// Starts a level. The effects of actions persist; nodes and colours do not.
+    /// Starts a level. The recorded effects of actions persist, but the last step and the seen
+    /// colours are cleared.
     pub(super) fn start_level(&mut self) {
         self.last_step = None;
         self.colors = 0;
     }
 
-    /// Updates the click weight. Keys are preferred where they exist, because there are far fewer
-    /// keys than cells.
+    /// Updates the click weight. If a game offers keys, they are preferred to clicks, because there
+    /// are far fewer keys than cells to click.
     pub(super) fn set_offered(&mut self, offered: ActionSet) {
         self.click_weight = if offered.iter().any(is_exploratory) {
             CLICK_WEIGHT_WITH_KEYS

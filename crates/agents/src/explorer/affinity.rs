@@ -1,14 +1,14 @@
 //! The prior that objects of the same colour belong together.
 //!
-//! A moving object and a static hollow outline of its colour are taken for a mover and its target.
-//! The distance between them ranks untried actions; it never rules one out.
+//! The explorer assumes that a moving object and a static hollow outline of the same colour are a
+//! mover and its target. The distance between them ranks untried actions; it never rules one out.
 
 use rhae_engine::{CELLS, SIZE};
 
 use super::objects::Object;
 
-/// The sizes of objects, in cells, that can form a pair. Smaller ones are noise, larger ones are
-/// background.
+/// The sizes, in cells, of objects that can form a pair. Smaller objects are considered noise, and
+/// larger ones background.
 const SIZES: std::ops::RangeInclusive<u16> = 3..=400;
 
 /// A moving object and the nearest static outline of its colour.

@@ -1,7 +1,7 @@
-//! The recognition of counters and progress bars by how they change.
+//! Recognises counters and progress bars by how they change.
 //!
-//! A bar is a thin line in which most actions change a few cells permanently. A moving object, in
-//! contrast, changes cells back and forth and is usually thicker.
+//! A bar is a thin line in which most actions change a few cells that do not change again. A moving
+//! object, in contrast, changes the same cells repeatedly and is usually thicker.
 
 use rhae_engine::{CELLS, Frame, SIZE};
 
@@ -43,7 +43,8 @@ impl Default for Bars {
 }
 
 impl Bars {
-    /// Starts a level. The mask persists, because games keep their bars in the same position.
+    /// Starts a level. The mask persists, because games usually keep their bars in the same
+    /// position on every level.
     pub(super) fn start_level(&mut self) {
         *self = Self {
             mask: std::mem::replace(&mut self.mask, Box::new([false; CELLS])),
@@ -85,7 +86,8 @@ impl Bars {
         for lines in [0..SIZE, SIZE..LINES] {
             let mut line = lines.start;
             while line < lines.end {
-                // Adjacent lines that change often belong together. They are a bar if they are few.
+                // Adjacent lines that change often belong together. They can form a bar only if
+                // there are few of them.
                 let end = (line..lines.end)
                     .find(|&next| !self.changes_often(next))
                     .unwrap_or(lines.end);

@@ -1,8 +1,9 @@
 //! The conversation of a play, limited to the context of the model.
 //!
-//! Lengths are in the provider's tokens: the provider's count of each request calibrates the local
-//! estimate. The oldest exchanges are dropped first, each observation with its reply. The system
-//! prompt and the newest observation are never dropped.
+//! Lengths are measured in the provider's tokens. They are estimated locally, and the token count
+//! that the provider reports for each request calibrates the estimate. The oldest exchanges are
+//! dropped first, each observation with its reply. The system prompt and the newest observation are
+//! never dropped.
 
 use std::collections::VecDeque;
 
@@ -36,7 +37,7 @@ impl Conversation {
         }
     }
 
-    /// Adds an observation. It replaces the last one if that has no reply.
+    /// Adds an observation. If the last observation has no reply, the new one replaces it.
     pub(super) fn push_observation(&mut self, text: &str) {
         if self
             .exchanges

@@ -57,7 +57,7 @@ pub(super) struct LoggedCall {
     pub(super) reply: Option<Reply>,
 }
 
-/// An open log and the calls of earlier processes that were not repeated yet.
+/// An open log, and the calls of earlier processes that the agent has not yet repeated.
 pub(super) struct Log {
     file: File,
     logged: VecDeque<LoggedCall>,
@@ -85,8 +85,8 @@ impl Log {
         Ok(Self { file, logged })
     }
 
-    /// Returns the next call of an earlier process, or `None` after the last one. Fails if that
-    /// call sent another request than `request`.
+    /// Returns the next call of an earlier process, or `None` after the last one. Fails if the
+    /// request of that call is not `request`.
     pub(super) fn next_logged(&mut self, request: &str) -> Result<Option<LoggedCall>, String> {
         match self.logged.pop_front() {
             Some(logged) if logged.request != request => Err(

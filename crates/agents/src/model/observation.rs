@@ -23,8 +23,8 @@ pub(super) struct AllowedActions {
     pub(super) reset: bool,
 }
 
-/// Formats a view as the text of a user message. `new_level` marks the last frame as that of a new
-/// level.
+/// Formats a view as the text of a user message. If `new_level` is true, the text says that the
+/// last frame shows a new level.
 pub(super) fn observation(view: &View<'_>, new_level: bool, allowed: AllowedActions) -> String {
     let mut text = format!(
         "State: {}\nLevels completed: {}\n",

@@ -1,8 +1,8 @@
 //! The parser of replies: the last allowed action that a reply names is executed.
 //!
 //! Names are case-insensitive. A click is `ACTION6 x y`, optionally with a colon or a parenthesis
-//! before the numbers and a comma between them. Numbers outside the frame are not a click. The
-//! running time is linear in the length of the reply.
+//! before the numbers and a comma between them. A click with coordinates outside the frame is
+//! ignored. The running time is linear in the length of the reply.
 
 use rhae_engine::{Action, ActionKind};
 

@@ -6,9 +6,10 @@ use rhae_protocol::ModelUsage;
 
 /// The spend limit of a run, which all its plays share, and the usage so far.
 ///
-/// The limit compares measured costs, never estimates: the tokens that providers report, times the
-/// configured prices. Requests that are in flight when the limit is reached can therefore exceed
-/// it. No further request is sent.
+/// The limit applies to measured costs, never to estimates: the tokens that the provider reports
+/// times the configured prices or, without prices, the cost that the provider reports. Requests
+/// that are in flight when the limit is reached can therefore exceed it. No further request is
+/// sent.
 ///
 /// # Examples
 ///

@@ -13,7 +13,8 @@ use rhae_tasks::{
 /// Upper limit for one file of tasks or answers. Published files are far smaller.
 const MAX_FILE_BYTES: u64 = 256 << 20;
 
-/// Depth to which a folder of task files is searched. Repositories use `data/training/`.
+/// Number of folder levels that are searched for task files, the given folder included. The public
+/// repositories keep their tasks on the third level, in `data/training/`.
 const MAX_FOLDER_DEPTH: usize = 3;
 
 #[derive(Args)]
@@ -66,7 +67,8 @@ impl DataArgs {
         Self { data, set }
     }
 
-    /// Returns the `--data` values with absolute paths, for use from another working folder.
+    /// Returns the `--data` values with absolute paths, so that a run can be resumed from another
+    /// working directory.
     pub(super) fn absolute(&self) -> Result<Vec<String>> {
         let absolute = |path: &str| -> Result<String> {
             let path = Path::new(path)
@@ -87,7 +89,8 @@ impl DataArgs {
     ///
     /// # Errors
     ///
-    /// If a file cannot be read or parsed, or if two sets have the same name.
+    /// Returns an error if a file is too large or cannot be read or parsed, or if two sets have the
+    /// same name.
     pub(super) fn load(&self) -> Result<Loaded> {
         let mut all = Loaded {
             sets: Vec::new(),
@@ -123,8 +126,8 @@ impl DataArgs {
         Ok(all)
     }
 
-    /// Returns the sets named by `--set`, in that order. Without `--set` the data must contain
-    /// exactly one set.
+    /// Returns the sets named by `--set`, in the order of the flags. Without `--set`, the data must
+    /// contain exactly one set, which is returned.
     pub(super) fn sets(&self) -> Result<Vec<TaskSet>> {
         let mut loaded = self.load()?;
         let names: Vec<String> = loaded.sets.iter().map(|set| set.name.clone()).collect();
@@ -155,7 +158,8 @@ impl DataArgs {
         Ok(chosen)
     }
 
-    /// Returns the set of a command that works with exactly one.
+    /// Like [`DataArgs::sets`], for commands that work with one set: it is an error to select
+    /// several.
     pub(super) fn one_set(&self) -> Result<TaskSet> {
         let mut sets = self.sets()?;
         ensure!(
@@ -168,8 +172,8 @@ impl DataArgs {
 }
 
 impl SelectArgs {
-    /// Returns the tests of `set` that the flags select. Of several manifests, uses the one written
-    /// for the revision of `set`.
+    /// Returns the tests of `set` that the flags select. If manifests are given, uses the one
+    /// written for the revision of `set`, or the first one if none of them was.
     pub(super) fn selection(&self, set: &TaskSet) -> Result<Selection> {
         if !self.manifest.is_empty() {
             let read = |path: &PathBuf| -> Result<Manifest> {
@@ -258,7 +262,8 @@ fn read_source(path: &Path) -> Result<SourceFile> {
     })
 }
 
-/// Reads a file as text. Invalid UTF-8 is replaced, so that the JSON parser reports its position.
+/// Reads a file as text. Invalid UTF-8 is replaced with U+FFFD. Outside of strings, the JSON parser
+/// then reports it with its position.
 pub(super) fn read(path: &Path) -> Result<String> {
     let name = path.display();
     let size = fs::metadata(path)

@@ -1,7 +1,8 @@
 //! `rhae arc fetch`: downloads the public data sets and records their checksums and revisions.
 //!
-//! Downloads are untrusted input: their size is limited, names from them are used only as task ids,
-//! and no downloaded code is executed. A file with local changes is never overwritten.
+//! Downloads are untrusted input. The size of an archive is limited, file names in it become task
+//! ids but never paths, and no downloaded code is executed. An output file that the user has
+//! changed is never overwritten.
 
 mod archive;
 mod package;

@@ -192,7 +192,8 @@ fn revision_warning(run: &Path, set: &TaskSet) -> Option<Warning> {
     })
 }
 
-/// Converts a score to JSON. The protocol `plan` uses its own task ids.
+/// Converts a score to JSON. Under the protocol `plan`, tasks have that harness's ids, which start
+/// with `arc-`.
 fn score_json(protocol: Protocol, score: &Score) -> Result<Value> {
     let mut value = serde_json::to_value(score)?;
     if protocol == Protocol::Plan

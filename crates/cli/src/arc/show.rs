@@ -184,8 +184,8 @@ fn attempt_json(result: &AttemptResult) -> Value {
     value
 }
 
-/// Formats the attempts. A wrong cell is marked with `!` after its digit, or with `><` in its
-/// colour.
+/// Formats the attempts. Without colours, a wrong cell has a `!` after its digit; with colours, it
+/// contains `><`.
 fn attempts_text(task: &Task, attempts: &[AttemptResult], depth: Option<ColorDepth>) -> String {
     let mut text = String::new();
     for result in attempts {

@@ -119,7 +119,8 @@ pub(super) fn run(args: &SolveArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the task of a file, or the task of the data with the given id.
+/// Returns the only task of the given file or, if the argument is an id, the task of the data with
+/// that id.
 fn find_task(args: &SolveArgs) -> Result<(TaskId, Task)> {
     if Path::new(&args.task).is_file() {
         ensure!(
@@ -153,7 +154,8 @@ fn find_task(args: &SolveArgs) -> Result<(TaskId, Task)> {
     Ok((id, task))
 }
 
-/// Solves all tests of a task, each in its own thread. At most one thread per core runs at a time.
+/// Solves all tests of a task, each in its own thread, in batches of as many tests as there are
+/// cores.
 fn solve(task: &Task, budget: &Budget) -> Vec<Solution> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let tests: Vec<usize> = (0..task.test.len()).collect();
@@ -232,7 +234,8 @@ fn text(
     text
 }
 
-/// Formats the layers of an answer. The first layer that decides a cell takes precedence.
+/// Formats the layers of an answer in order of precedence: each cell is painted by the first layer
+/// that decides it.
 fn layers(answer: &Candidate, depth: Option<ColorDepth>) -> String {
     let mut text = String::new();
     for (number, layer) in answer.layers.iter().enumerate() {

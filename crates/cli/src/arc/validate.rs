@@ -128,8 +128,8 @@ fn check_data(args: &ValidateArgs) -> Result<ExitCode> {
 fn check_submission(args: &ValidateArgs, path: &std::path::Path) -> Result<ExitCode> {
     let mut set = args.data.one_set()?;
     let revision = set.revision();
-    // Readability of an answer does not depend on the solution. Scoring requires one, so tests
-    // without a known solution get a placeholder.
+    // Whether an answer is readable does not depend on the solution, but scoring requires one.
+    // Tests without a known solution therefore get a placeholder.
     let placeholder = Grid::new(&[vec![0]])?;
     for test in set.tasks.values_mut().flat_map(|task| &mut task.test) {
         test.output.get_or_insert_with(|| placeholder.clone());

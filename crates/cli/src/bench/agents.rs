@@ -36,7 +36,7 @@ struct AgentBench {
     levels: u32,
     /// The mean score of the cards, in percent.
     score: f64,
-    /// The number of environments whose first level was completed, as the median over seeds.
+    /// The median, over seeds, of the number of environments whose first level was completed.
     first_levels_in_median_seed: f64,
     environments: Vec<EnvironmentBench>,
 }

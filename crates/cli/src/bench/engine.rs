@@ -2,7 +2,7 @@
 //! of copying a frame.
 //!
 //! Environments and the copy loop run in interleaved slices on one thread and are measured in its
-//! CPU time, so that a busy machine slows both sides of a ratio equally.
+//! CPU time, so that other load on the machine affects both sides of a ratio about equally.
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -20,7 +20,8 @@ use crate::output;
 
 /// Actions per slice.
 const SLICE_ACTIONS: u64 = 5_000;
-/// Actions before the runner switches to the next level, so that all levels have equal weight.
+/// Actions that the runner takes on a level before it switches to the next one, so that all levels
+/// have equal weight.
 const ACTIONS_PER_LEVEL: u64 = 500;
 
 /// Measure actions and frames per second, compared with the rate of copying a frame in the L1

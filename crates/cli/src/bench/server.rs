@@ -25,9 +25,10 @@ use process::Process;
 const CLIENTS: [usize; 3] = [1, 8, 64];
 /// The number of concurrent visitors in browsers.
 const VISITORS: usize = 200;
-/// The rate of each visitor. A person does not press keys faster.
+/// Actions per second of each visitor, which is about as fast as a person presses keys.
 const VISITOR_ACTIONS_PER_S: u32 = 8;
-/// The target for the 99th percentile of the latency: a person does not notice shorter delays.
+/// The target for the 99th percentile of a visitor's latency, in milliseconds. A person hardly
+/// notices shorter delays.
 const VISITOR_TARGET_MS: f64 = 250.0;
 
 /// Measure the cost of an action on the server: CPU time, commits and latency.
@@ -69,9 +70,10 @@ struct Measurement {
     actions_per_s: f64,
     /// `None` if the system does not report the CPU time of processes.
     actions_per_cpu_s: Option<f64>,
-    /// `None` if responses are not sampled.
+    /// The mean over sampled responses; `None` for visitors, whose responses are not sampled.
     frames_per_action: Option<f64>,
-    /// Commits over the lifetime of the server; `None` for the peer, which stores nothing.
+    /// All commits over the lifetime of the server, divided by the measured actions; `None` for the
+    /// peer, which stores nothing.
     commits_per_action: Option<f64>,
     p50_ms: f64,
     p90_ms: f64,
@@ -177,7 +179,8 @@ fn run_clients(
     })
 }
 
-/// Lets clients play on a server. Returns the load and the CPU time that the server spent on it.
+/// Lets clients play on a server. Returns their measurements and the CPU time that the server used
+/// meanwhile, or `None` if the system does not report it.
 fn measure_load<C>(
     process: &Process,
     clients: Vec<C>,

@@ -1,8 +1,8 @@
 //! `rhae bench validate`: the cost of validating the built-in environments, which should grow
 //! linearly with the number of steps.
 //!
-//! All checks run on this thread and are measured in its CPU time. Checks in new processes are
-//! excluded.
+//! All checks run on this thread and are measured in its CPU time. Checks that need a new process
+//! are not run.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -43,8 +43,8 @@ struct Row {
     random_steps: u64,
     random_cpu_s: f64,
     ns_per_step: f64,
-    /// CPU time of structure, laws, state graphs, design and memory, of which only memory depends
-    /// on the number of steps.
+    /// CPU time of the other checks: structure, laws, state graphs, design and memory. Of these,
+    /// only the memory check depends on the number of steps.
     rest_cpu_s: f64,
 }
 

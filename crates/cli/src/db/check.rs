@@ -1,7 +1,8 @@
 //! Replays every play of a store and compares the result with the stored data.
 //!
-//! **Invariant:** the check only reads, in chunks, so a long play takes no more memory than a short
-//! one. A server may append at the same time: counts are compared after the whole log was read.
+//! **Invariant:** the check writes no plays, and it reads a log in chunks, so that a long log is
+//! never in memory as a whole. A server may append entries during the check, so the stored counts
+//! of a play are compared only after its log was read to the end.
 
 use anyhow::Result;
 use rhae_session::{Catalog, Origin, Play as Replayed, Replica};
@@ -28,8 +29,8 @@ pub(super) struct Finding {
     pub(super) what: String,
 }
 
-/// Checks all plays. `progress` gets the number of checked plays, of all plays, and of replayed
-/// entries.
+/// Checks all plays. `progress` receives three numbers: the plays checked so far, all plays, and
+/// the log entries read so far.
 pub(super) async fn check(
     store: &dyn Store,
     catalog: &dyn Catalog,
@@ -46,7 +47,8 @@ pub(super) async fn check(
         last = Some(play.key);
         for play in &plays {
             match check_play(store, catalog, play, &mut report).await {
-                // An invalid stored value concerns only this play.
+                // An invalid stored value affects only this play, so the check continues with the
+                // next one.
                 Err(StoreError::Corrupt(what)) => {
                     report.note(play, None, format!("the stored {what} is invalid"));
                 }
@@ -139,7 +141,8 @@ async fn check_play(
         if next == 0 {
             report.note(play, None, "the play has no log".to_owned());
         } else if !stored.is_empty() && stored != runs {
-            // Plays of the first schema version have no stored counts; they are counted from the log.
+            // Plays from before counts were stored have none. This is not a finding, because the
+            // server computes their counts from the log.
             report.note(
                 play,
                 None,

@@ -33,8 +33,8 @@ pub(super) struct ExploredLevel {
     pub(super) report: LevelReport,
     /// The graph as SVG, if `--picture` was given.
     pub(super) picture: Option<String>,
-    /// Whether the files could be written. It is separate because the report is printed in any
-    /// case.
+    /// The result of writing the files. It is separate because the report is printed even if
+    /// writing failed.
     pub(super) written: Result<()>,
 }
 
@@ -127,7 +127,7 @@ struct LevelContext<'a> {
     index: LevelIndex,
     files: &'a OutputFiles,
     subject: &'a dyn Subject,
-    /// The name of the identity of states that do not pack into 126 bits.
+    /// How states are identified if they do not pack into 126 bits, as named in the report.
     identity: &'static str,
     /// Returns the settled frame of the start and those after each action.
     frames: &'a dyn Fn(&[Action]) -> Result<Vec<Frame>>,
@@ -209,7 +209,8 @@ fn explore_level<E: Explorable<Error: std::error::Error + Sync + 'static>>(
     };
     drop(chances);
     let p_win_within = chance_within(&graph, Policy::Valid, within, deadline);
-    // Without clicks the blind player is the same as the uniform player.
+    // In a level without clicks, the policies `Blind` and `Valid` choose the same actions, so the
+    // probabilities of `Valid` are reported for both.
     let clicks = if !graph.has_clicks() {
         "none"
     } else if plan.search.all_clicks {

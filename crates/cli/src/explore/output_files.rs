@@ -38,7 +38,8 @@ enum Picture {
 }
 
 impl OutputFiles {
-    /// Checks names and folders before the search, so that a mistake does not cost its result.
+    /// Checks the file names and folders. Callers do this before the search, so that a wrong flag
+    /// does not waste the search.
     pub(super) fn new(
         export: Option<&Path>,
         picture: Option<&Path>,

@@ -23,7 +23,7 @@ pub(super) struct LevelReport {
     /// How states are identified: `packed` (exactly) or `hash-126`; for hosted games `frame`,
     /// `frame-and-hidden` or `deep`.
     pub(super) identity: &'static str,
-    /// `listed` or `all`, or `none` if the level has no clicks.
+    /// The clicks that were searched: `listed` or `all`, or `none` if the level has no clicks.
     pub(super) clicks: &'static str,
     /// The number of states that were not expanded.
     pub(super) frontier: usize,
@@ -33,7 +33,8 @@ pub(super) struct LevelReport {
     pub(super) layers: Vec<usize>,
     pub(super) terminals: Terminals,
     pub(super) sccs: Components,
-    /// In an incomplete graph only the proved ones.
+    /// The number of states that are not terminal and from which no win is reachable. In an
+    /// incomplete graph, only states for which this is proved are counted.
     pub(super) dead_ends: usize,
     /// A shortest sequence of actions that leads to a dead end.
     pub(super) first_dead_end: Option<Vec<String>>,
@@ -63,7 +64,7 @@ pub(super) struct Components {
     /// The number of components with more than one state.
     pub(super) cyclic: usize,
     pub(super) largest: usize,
-    /// The sizes of the twenty largest.
+    /// The sizes of the largest components with more than one state, at most twenty.
     pub(super) sizes: Vec<usize>,
     /// The number of states with an action that changes nothing.
     pub(super) self_loops: usize,
@@ -90,9 +91,9 @@ fn are_close(lower: f64, upper: f64) -> bool {
 pub(super) struct Probability {
     pub(super) lower: f64,
     pub(super) upper: f64,
-    /// The exact value, where it is known and short enough to print.
+    /// The exact value as a fraction, if it is known and short enough to print.
     pub(super) fraction: Option<String>,
-    /// The N of "1 in N"; `None` for 0 and where the bounds are far apart.
+    /// The N of "1 in N"; `None` if the lower bound is 0 or the bounds are far apart.
     pub(super) one_in: Option<f64>,
 }
 
@@ -176,7 +177,7 @@ fn share(value: f64) -> String {
     }
 }
 
-/// Formats a number without decimals where it is large.
+/// Formats a number with three decimals, or with none from 100 on.
 fn number(value: f64) -> String {
     if value < 100.0 {
         format!("{value:.3}")

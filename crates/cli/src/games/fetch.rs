@@ -94,7 +94,7 @@ pub(crate) fn run(args: &FetchArgs) -> Result<ExitCode> {
 /// The result of fetching one environment.
 enum FetchOutcome {
     Written(Vec<(WriteOutcome, PathBuf)>),
-    /// The server has no source, as for native games.
+    /// The server offers no source for the environment, for example because it is a native game.
     NoSource,
 }
 

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::output;
 
-/// The keywords of Rust with four letters, which cannot be module names.
+/// The four-letter keywords of Rust. They have the form of an id, but cannot be module names.
 const KEYWORDS: [&str; 9] = [
     "else", "enum", "impl", "loop", "move", "priv", "self", "true", "type",
 ];

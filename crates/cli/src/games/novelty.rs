@@ -142,7 +142,8 @@ fn without_tests(text: &str) -> &str {
         .map_or(text, |tests| &text[..tests])
 }
 
-/// Returns the first frames and the shapes of the state graphs of a native game's levels.
+/// A visitor that returns the first frames and the shapes of the state graphs of a native game's
+/// levels.
 struct LevelTraits;
 
 impl Visitor for LevelTraits {

@@ -4,11 +4,12 @@ use std::time::{Duration, Instant};
 
 use rhae_engine::Frame;
 
-/// The frames of the last action and the position in them.
+/// The frames of the last action, and which of them is shown.
 pub(crate) struct Animation {
     frames: Vec<Frame>,
     shown: usize,
-    /// The index of the frame to stop at. [`Animation::finish`] shows the last frame.
+    /// The index of the frame at which the animation stops. If that is not the last frame,
+    /// [`Animation::finish`] shows the last one.
     stop: usize,
     /// The time of the next frame; `None` once stopped.
     due: Option<Instant>,
@@ -28,7 +29,8 @@ impl Animation {
         }
     }
 
-    /// Starts to play frames. With `hold`, it stops before the last one.
+    /// Starts to show `frames` one after the other. With `hold`, the animation of several frames
+    /// stops at the last but one, until [`Animation::finish`] is called.
     ///
     /// # Panics
     ///
@@ -56,7 +58,8 @@ impl Animation {
         self.due.map(|due| due.saturating_duration_since(now))
     }
 
-    /// Shows the next frame if it is due. A late tick skips no frame.
+    /// Shows the next frame if it is due. A late call also advances by one frame only, so no frame
+    /// is skipped.
     pub(crate) fn tick(&mut self, now: Instant) {
         if self.due.is_some_and(|due| due <= now) {
             self.shown += 1;

@@ -1,8 +1,8 @@
-//! The state of a human play and of what the player sees.
+//! The state of a play by a person, and of the screen on which it is shown.
 //!
-//! Invariant: the environment receives an action only if it is available and the play is not
-//! finished. All other input costs nothing. The caller passes the time; this module does not know
-//! the terminal.
+//! Invariant: the environment receives an action other than RESET only if the action is available
+//! and the play is not finished. Other input is not counted as an action. The caller passes the
+//! current time; this module does not know the terminal.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -44,7 +44,7 @@ enum Pause {
 }
 
 impl HumanPlay {
-    /// Shows a play that was just opened.
+    /// Creates the state for a play that was just opened.
     pub(crate) fn new(play: Play, recorder: Option<Recorder>) -> Self {
         let animation = Animation::still(
             play.current().observation.settled().clone(),
@@ -258,7 +258,7 @@ impl HumanPlay {
     fn act(&mut self, action: Action, now: Instant) -> Result<()> {
         let kind = action.kind();
         if self.state() != PlayState::NotFinished {
-            // The displayed message names the keys that work now.
+            // Ignore the action, because the displayed message names the keys that work now.
             return Ok(());
         }
         if !self.available_actions().contains(kind) {
@@ -271,8 +271,8 @@ impl HumanPlay {
         self.step(action, now)
     }
 
-    /// Executes RESET by the official rules. Asks for confirmation before it restarts a started
-    /// game.
+    /// Executes RESET under the official rules. If RESET would restart the whole game, asks for
+    /// confirmation first, or shows a hint if the game has just started.
     fn reset(&mut self, now: Instant) -> Result<()> {
         if !self.play.reset_restarts_game() {
             return self.step(Action::Reset, now);

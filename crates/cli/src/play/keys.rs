@@ -37,7 +37,7 @@ pub(crate) enum KeyCommand {
     Ignore,
 }
 
-/// Cells that an arrow key moves the cursor with Shift held.
+/// The number of cells by which an arrow key with Shift moves the cursor.
 const SHIFT_STEP: i8 = 8;
 
 /// Returns the command bound to a key.

@@ -1,4 +1,4 @@
-//! Recording of a human play, written line by line so that a crash loses no entries.
+//! Recording of a human play, written line by line so that a crash of the program loses no entries.
 
 use std::fs::File;
 use std::io::ErrorKind;

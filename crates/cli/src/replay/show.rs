@@ -76,7 +76,7 @@ impl App for Player {
         self.tick(now);
     }
 
-    /// While the board does not fit, every key except those that quit is ignored.
+    /// While the board does not fit on the screen, all keys except those that quit are ignored.
     fn handle_event(&mut self, event: &Event, columns: u16, rows: u16) -> Result<bool> {
         let Event::Key(key) = event else {
             return Ok(false);

@@ -122,7 +122,7 @@ fn config_json(models: &Models, name: &str) -> Result<Value> {
     Ok(serde_json::to_value(models.find(name)?)?)
 }
 
-/// Sums up the usage in the logs of a run.
+/// Sums up the usage in the model logs of a run.
 fn logged_usage(recordings: &Path) -> Result<ModelUsage> {
     let mut spent = ModelUsage::default();
     for entry in

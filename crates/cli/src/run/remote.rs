@@ -1,8 +1,9 @@
 //! A run on a server. Each repeat has a scorecard on the server, which is opened with the first play,
 //! kept open by heartbeats, closed at the end, and compared with the local counts.
 //!
-//! **Invariant:** only the client gets the key; it appears in no file and no message. However a run
-//! ends, its cards are closed, unless the process is killed.
+//! **Invariant:** only the API client gets the key; no file and no message contains it. However a
+//! run ends, unless the process is killed, its cards are closed, and a card that cannot be closed
+//! is reported.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +19,8 @@ use crate::output;
 
 /// The file in the run folder that lists the server's cards and plays.
 const RECORD: &str = "server.json";
-/// Interval of heartbeats: several within the shortest idle timeout of servers, one minute.
+/// Interval between heartbeats. The shortest idle timeout of a server is one minute, so several
+/// heartbeats arrive before a card expires.
 const HEARTBEAT: Duration = Duration::from_secs(20);
 /// Maximum number of cards of a run on a server, because all of them are open at the same time.
 const MAX_CARDS: u32 = 100;
@@ -111,7 +113,7 @@ impl RemoteArena {
                 .collect()
         });
         let played = play(self);
-        // Requests still in flight belong to abandoned plays.
+        // Cancel the requests that are still in flight: they belong to abandoned plays.
         self.server.cancel();
         if let Some(problem) = heartbeat.last_error() {
             eprintln!(
@@ -142,7 +144,8 @@ impl RemoteArena {
         Ok(results)
     }
 
-    /// Appends to the record of earlier processes of the run.
+    /// Appends the cards of this process to the run's record, which may list cards of earlier
+    /// processes.
     fn record(&self, spec: &RunSpec, cards: Vec<CardRecord>) -> Result<()> {
         let before: Option<ServerRecord> = match std::fs::read(spec.folder.file(RECORD)) {
             Ok(bytes) => Some(
@@ -182,7 +185,8 @@ impl Arena for RemoteArena {
         Arc::clone(catalog) as _
     }
 
-    /// Replays recordings of built-in environments. The report has no films of others.
+    /// Returns the built-in environments, the only ones whose recordings can be replayed locally.
+    /// The report therefore has no films of other environments.
     fn replays(&self) -> &dyn Catalog {
         &Builtin
     }

@@ -41,7 +41,8 @@ enum Baseline {
     Missing { error: String },
 }
 
-/// The action counts of the players of each level; `None` for a player who did not complete it.
+/// The action counts of the participants for each level; `None` for a participant who did not
+/// complete it.
 type LevelTable = BTreeMap<(String, u32), Vec<Option<u32>>>;
 
 pub(super) fn run(args: &HumansArgs) -> Result<()> {
@@ -195,8 +196,8 @@ fn read(text: &str) -> Result<(LevelTable, usize)> {
                 "line {line}: `{other}` is not a valid value of `completed`: expected true or false"
             ),
         };
-        // A player may give up before the first action, so the count is read for completed levels
-        // only.
+        // A participant may give up before the first action, but a count must be positive. The
+        // count is therefore read for completed levels only.
         let actions = if completed { Some(number(3)?) } else { None };
         if seen.insert((participant, environment.clone(), level)) {
             levels

@@ -38,7 +38,7 @@ pub(crate) struct LevelsArgs {
 struct Scores {
     method: &'static str,
     levels: Vec<Level>,
-    /// In percent.
+    /// The score in percent.
     score: f64,
     /// The maximum score of the completed levels, in percent.
     cap: f64,
@@ -120,7 +120,7 @@ pub(super) fn run(args: &LevelsArgs) -> Result<()> {
     ))
 }
 
-/// Parses a positive count. `noun` names it in messages.
+/// Parses a positive count. `noun` names the count in error messages.
 fn count(noun: &str, text: &str) -> Result<u32> {
     match text.trim().parse::<i64>() {
         Ok(number) if number < 1 => {

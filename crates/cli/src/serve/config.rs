@@ -18,8 +18,8 @@ use super::settings::{self, Auth, LogFormat, LogLevel, Settings};
 use crate::hosted_games::{HOST_MEMORY, HOST_MEMORY_RANGE, HOST_SECONDS, HostedGamesArgs};
 use crate::run::selected_games;
 
-/// Accepted minutes or seconds of a timeout: a million minutes are two years, a million seconds
-/// eleven days.
+/// The accepted range of a timeout, in minutes or seconds depending on the setting. A million
+/// minutes are about two years, a million seconds about eleven days.
 const TIMEOUT_RANGE: RangeInclusive<u64> = 1..=1_000_000;
 
 /// Everything that a server needs to start.
@@ -155,7 +155,7 @@ fn limits(settings: &Settings, auth: Auth) -> Result<Limits> {
     let default = Limits::default();
     Ok(Limits {
         requests_per_minute: limit(settings.requests_per_minute, 600),
-        // Eight actions per second, continuously, and some pages.
+        // Enough for eight actions per second without a break, and for some pages.
         visitor_requests_per_minute: limit(settings.visitor_requests_per_minute, 540),
         open_cards: limit(settings.open_cards, 100),
         plays_per_card: limit(settings.plays_per_card, 1000),
@@ -198,7 +198,8 @@ fn limits(settings: &Settings, auth: Auth) -> Result<Limits> {
     })
 }
 
-/// Returns the value or its default, and an error if it is out of range.
+/// Returns the value or, if it is missing, the default. It is an error if the value is out of
+/// range.
 fn within<T>(name: &str, value: Option<T>, default: T, range: RangeInclusive<T>) -> Result<T>
 where
     T: PartialOrd + std::fmt::Display,

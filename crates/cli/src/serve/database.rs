@@ -21,7 +21,8 @@ impl Database {
         Self::open_with(db, SqliteOptions::default()).await
     }
 
-    /// Opens a database read-only. A file must exist.
+    /// Opens a database for reading. An SQLite file must exist and is opened read-only; a
+    /// PostgreSQL database is opened as by [`Database::open`].
     pub(crate) async fn open_read_only(db: &Path) -> Result<Self> {
         Self::open_with(
             db,
@@ -70,7 +71,7 @@ impl Database {
     }
 
     /// Completes pending writes and closes the database. If an abandoned request still holds the
-    /// store, the process exit closes it.
+    /// store, this does nothing, and the database is closed when the process exits.
     pub(crate) async fn close(self) {
         match self {
             Self::Sqlite(_, store) => {

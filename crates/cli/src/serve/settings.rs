@@ -1,8 +1,8 @@
 //! The settings of `rhae serve`: flags override environment variables, which override the file, which
 //! overrides the defaults.
 //!
-//! One struct is read from flags, variables and the file, so their names cannot differ.
-//! [`Settings::or`] merges them. The merged values are validated once, in `config`.
+//! One struct describes the flags, the variables and the file, so all three offer the same
+//! settings. [`Settings::or`] merges them. The merged values are validated once, in `config`.
 
 use std::path::{Path, PathBuf};
 

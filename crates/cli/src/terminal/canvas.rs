@@ -91,8 +91,8 @@ impl<'a> TextWriter<'a> {
         }
     }
 
-    /// Writes parts that stay together on one line, each with its boldness. `gap` is the number of
-    /// blank columns after the previous text on the line.
+    /// Writes parts that stay together on one line. Each part is a text and whether it is bold.
+    /// `gap` is the number of blank columns after the previous text on the line.
     pub(crate) fn write_group(&mut self, gap: u16, parts: &[(&str, bool)]) {
         let width: usize = parts.iter().map(|(text, _)| text.chars().count()).sum();
         let width = u16::try_from(width).unwrap_or(u16::MAX);
@@ -153,7 +153,7 @@ impl Renderer {
         self.drawn = None;
     }
 
-    /// Returns the bytes that draw the canvas; empty if the screen already shows it.
+    /// Returns the bytes that draw the canvas, or no bytes if the screen already shows it.
     pub(crate) fn render(&mut self, canvas: Canvas) -> Vec<u8> {
         let drawn = self.drawn.as_ref().filter(|drawn| {
             drawn.columns == canvas.columns && drawn.glyphs.len() == canvas.glyphs.len()

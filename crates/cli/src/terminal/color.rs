@@ -1,7 +1,8 @@
 //! Terminal escape sequences for the sixteen colours of a frame.
 //!
 //! On a terminal with only the sixteen ANSI colours, each cell value maps to a different colour, so
-//! that all values can be distinguished: a grey without a counterpart gets an unused colour.
+//! that all values can be distinguished. A grey without an ANSI counterpart gets a colour that no
+//! other value uses.
 
 use rhae_engine::PALETTE;
 
@@ -36,7 +37,8 @@ impl ColorDepth {
             value("TERM_PROGRAM").as_str(),
             "iterm.app" | "wezterm" | "vscode" | "ghostty"
         );
-        // A multiplexer sets TERM itself and may support fewer colours than the terminal around it.
+        // A multiplexer sets TERM to its own name, so the terminal around it is not matched by
+        // TERM. That is intended: the multiplexer may support fewer colours.
         let direct =
             term.ends_with("-direct") || known || program || !value("WT_SESSION").is_empty();
         if says_true || direct {
@@ -71,9 +73,9 @@ impl ColorDepth {
 /// The ANSI colour, 0 to 15, of each cell value, without duplicates.
 const ANSI: [u8; 16] = [15, 7, 6, 8, 2, 0, 5, 13, 9, 12, 14, 11, 3, 1, 10, 4];
 
-/// The nearest xterm colour of each cell value, from 16 to 255, which are the same on all
-/// terminals. Distances are measured in the Oklab space (Ottosson 2020): in RGB, dark red would
-/// become purple.
+/// The nearest xterm colour of each cell value. Only the colours 16 to 255 are used, because they
+/// are the same on all terminals. Distances are measured in the Oklab space (Ottosson 2020): in
+/// RGB, dark red would become purple.
 const INDEXED: [u8; 16] = [
     231, 252, 247, 241, 236, 16, 199, 212, 196, 33, 117, 220, 208, 88, 76, 134,
 ];

@@ -36,7 +36,8 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// Returns the exit code of the process: 128 plus the number of the signal, as in a shell.
+    /// Returns the exit code of the process: 0 if the user quit, or 128 plus the number of the
+    /// signal, as in a shell.
     pub(crate) fn code(self) -> ExitCode {
         match self {
             Self::Quit => ExitCode::SUCCESS,

@@ -13,8 +13,8 @@ const BELOW_ROWS: u16 = 6;
 const RIGHT_COLUMNS: u16 = 28;
 const GAP: u16 = 2;
 
-/// Rows of status and keys in [`Layout::fit_with_long_message`], with the text below the board and
-/// to its right.
+/// Numbers of status rows and key rows in [`Layout::fit_with_long_message`], for text below the
+/// board and for text to its right.
 const LONG_MESSAGE_BELOW: (u16, u16) = (2, 2);
 const LONG_MESSAGE_RIGHT: (u16, u16) = (7, 8);
 /// The maximum width of a long message to the right of the board.

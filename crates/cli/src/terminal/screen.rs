@@ -136,8 +136,8 @@ fn discard_input() {
     let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
 }
 
-/// Forwards events from a dedicated thread. Reading blocks when the terminal is gone, and signals
-/// must be handled even then.
+/// Reads events on a dedicated thread and forwards them. A read may block after the terminal is
+/// gone, and signals must be handled even then.
 fn listen_for_events(sender: Sender<Input>) {
     thread::spawn(move || {
         loop {

@@ -66,8 +66,8 @@ pub(super) fn is_written(finding: &Finding) -> bool {
     finding.verdict >= Verdict::Warn
 }
 
-/// Returns the file name of the recording of one piece of evidence. Pieces of one rule and level
-/// are numbered.
+/// Returns the file name of the recording of one piece of evidence. If a rule has several pieces
+/// for one level, they are numbered from the second on.
 pub(super) fn name(id: &str, report: &RuleReport, finding: &Finding, number: usize) -> String {
     let earlier = report
         .findings
@@ -115,8 +115,8 @@ pub(super) fn write(
     Ok(written)
 }
 
-/// Plays the actions and returns the last settled frames, oldest first. Stops where the environment
-/// fails.
+/// Plays the actions and returns the last `max_frames` settled frames, oldest first. Stops where
+/// the environment fails or panics.
 pub(super) fn last_frames(
     games: &Games,
     id: &str,
@@ -161,7 +161,7 @@ impl TemporaryFolder {
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
-        // A failure does no harm: the system cleans its folder for temporary files.
+        // If this fails, the folder remains until the operating system cleans up temporary files.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

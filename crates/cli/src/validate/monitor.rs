@@ -17,8 +17,8 @@ use rhae_validate::{Monitor, Subject};
 use super::evidence;
 use crate::hosted_games::HostedGamesArgs;
 
-/// Creates a progress bar with an estimated duration. It is hidden if `quiet` or without a
-/// terminal.
+/// Creates a progress bar with an estimated duration. It is hidden if `quiet` is set or if standard
+/// error is not a terminal.
 pub(crate) fn progress_bar(quiet: bool) -> ProgressBar {
     if quiet || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();

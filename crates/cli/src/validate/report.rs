@@ -22,7 +22,8 @@ use crate::output;
 /// The number of frames that the page shows for one piece of evidence.
 const EVIDENCE_FRAMES: usize = 4;
 
-/// Formats the levels that were not checked as the end of a list. Empty if all were checked.
+/// Formats the levels that were not checked as the end of a list, or returns an empty text if all
+/// were checked.
 fn unchecked_levels(one: &Validated) -> String {
     match &one.unreached()[..] {
         [] => String::new(),
@@ -286,8 +287,8 @@ fn quoted(path: &Path) -> String {
     }
 }
 
-/// Returns the first frame of each level along the stored or found solutions. Levels behind one
-/// without a solution are missing.
+/// Returns the first frame of each level along the stored or found solutions. The list ends with
+/// the first level that has no solution.
 fn first_frames(games: &Games, id: &str, seed: u64, reports: &[RuleReport]) -> Vec<Frame> {
     let solutions = reports.iter().find(|report| report.rule == Rule::Solutions);
     let evidence = solutions

@@ -23,7 +23,7 @@ use crate::run::read_recording;
 pub(super) struct Candidate<'a> {
     pub(super) info: GameInfo,
     pub(super) options: Options,
-    /// The reason, if the environment does not open.
+    /// The opened environment, or the reason why it does not open.
     pub(super) subject: Result<Box<dyn Subject + 'a>, String>,
 }
 
@@ -91,8 +91,8 @@ impl RecordingFile {
         }
     }
 
-    /// Returns the actions that first completed each level. Empty if the recording has another
-    /// seed.
+    /// Returns the actions that first completed each level, or an empty list if the recording has
+    /// another seed.
     fn solutions(&self, seed: u64) -> Vec<Option<Vec<Action>>> {
         let mut solutions = Vec::new();
         if self.recording.header.seed != seed {
@@ -117,8 +117,8 @@ impl RecordingFile {
     }
 }
 
-/// Opens an environment as the arguments ask. An environment that does not open is not an error but
-/// a candidate without a subject, which fails the rule `loads`.
+/// Opens an environment with the options from the arguments. A hosted game that does not open is
+/// not an error: it becomes a candidate without a subject, which fails the rule `loads`.
 pub(super) fn candidate<'a>(
     args: &ValidateArgs,
     games: &'a Games,
@@ -168,7 +168,7 @@ pub(crate) fn native_subject(
         .context("the environment is not in the registry of native games")
 }
 
-/// Returns a hosted game as a subject, with the recordings of its folder. For other commands.
+/// Returns a hosted game as a subject, with the recordings of its folder. `rhae explore` uses it.
 pub(crate) fn hosted_subject<'a>(
     games: &'a Games,
     info: &GameInfo,

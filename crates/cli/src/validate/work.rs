@@ -81,8 +81,8 @@ pub(super) fn validate(
             .push((index, part, weight.0));
         }
     }
-    // Cheap parts run first, so that an interrupted command has their results. The others run in
-    // order of decreasing weight, so that no long part starts last.
+    // Parts of weight 0 are cheap and run first, so that an interrupted command has their results.
+    // The others run in order of decreasing weight, so that no long part starts last.
     parallel.sort_by_key(|&(_, _, weight)| (weight > 0, std::cmp::Reverse(weight)));
     let total: u64 = exclusive
         .iter()

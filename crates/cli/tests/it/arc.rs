@@ -134,8 +134,8 @@ fn sample_manifest_is_accepted_by_score() {
     let written: Value =
         serde_json::from_str(&fs::read_to_string(folder.path().join("m.json")).unwrap()).unwrap();
     assert_eq!(manifest, written);
-    // The reference solves two tasks fully and one by half, a score of 5/6. Of two sampled tasks,
-    // 5/6 rounds to two solved ones.
+    // The reference solves two of three tasks fully and one by half, which is a score of 5/6. In a
+    // sample of two tasks, this share rounds to two solved tasks.
     assert_eq!(
         manifest["chosen"]
             .as_array()

@@ -239,8 +239,8 @@ fn run_killed_five_times_accounts_for_every_token() {
     );
     assert!(results["lost_in_flight"].as_u64().unwrap() > 0 && results["processes"] == 6);
     assert!(results["cost_usd"].as_f64().unwrap() > 0.0);
-    // Grids are found in answers with text around them. Only empty answers of the server are
-    // missing.
+    // Grids are found although the answers have text around them. Only answers that the server left
+    // empty have no grid.
     assert!(
         results["mean_task_score"]["value"].as_f64().unwrap() > 0.5,
         "{}",

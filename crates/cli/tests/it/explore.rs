@@ -111,7 +111,7 @@ fn blind_win_probability_needs_all_clicks() {
     .json();
     assert_eq!(all["clicks"], "all");
     assert!(all["p_win_blind"]["upper"].is_number());
-    // Without clicks the blind player equals the uniform player.
+    // Without clicks, the blind policy and the uniform policy choose the same actions.
     let keys = rhae(folder.path(), &["explore", "kq19", "--json"])
         .succeeded()
         .json();

@@ -269,8 +269,8 @@ fn cost_limit_stops_a_run_that_can_be_resumed() {
         "out",
         "--max-cost",
     ];
-    // A request has about 3,200 tokens at one dollar per million. The third request exceeds the
-    // limit.
+    // The first request has about 3,200 tokens at one dollar per million, and each later request
+    // repeats the conversation so far. The third request therefore exceeds the limit.
     let stopped = run(folder.path(), &[&arguments[..], &["0.015"]].concat());
     assert_eq!(stopped.code, Some(130), "{}", stopped.err);
     assert!(

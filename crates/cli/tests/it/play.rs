@@ -12,7 +12,8 @@ use self::tmux::Terminal;
 
 const RHAE: &str = env!("CARGO_BIN_EXE_rhae");
 
-/// Opens a terminal and starts a play of hk26. Returns `None` if tmux is missing and may be.
+/// Opens a terminal and starts a play of hk26. Returns `None` if tmux is missing and the
+/// environment allows skipping.
 fn start_play(columns: u16, rows: u16, flags: &str) -> Option<Terminal> {
     let terminal = Terminal::open(columns, rows)?;
     terminal.type_line(&format!("{RHAE} play hk26 {flags}; echo code=$?"));

@@ -193,7 +193,7 @@ fn lost_response_is_retried_with_idempotency_keys() {
     let folder = tempfile::tempdir().unwrap();
     let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &[]);
     let proxy = Proxy::start(serving.address(), |command| match command {
-        // Command 11 is the retry of command 10, so its response is lost twice.
+        // Command 11 is the retry of command 10, so the response to this action is lost twice.
         10 | 11 | 30 | 55 => Fault::CutAfter,
         20 => Fault::CutBefore,
         40 => Fault::Gateway,
@@ -231,7 +231,8 @@ fn lost_response_is_retried_with_idempotency_keys() {
         read(folder.path(), "server.json")["cards"][0]["differences"],
         json!([])
     );
-    // Two requests open the plays, and six requests fail from the client's point of view.
+    // Two requests open the plays, 60 are actions, and six are retries of requests that failed from
+    // the client's point of view.
     assert_eq!(
         proxy
             .seen()

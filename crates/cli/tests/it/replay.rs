@@ -49,7 +49,7 @@ impl Fixture {
         fs::read_to_string(&self.recording).unwrap()
     }
 
-    /// Writes a file with another text.
+    /// Writes `text` to a new file in the folder and returns its path.
     fn with(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
         fs::write(&path, text).unwrap();

@@ -13,7 +13,8 @@ fn levels(arguments: &[&str]) -> crate::rhae::Outcome {
 
 #[test]
 fn published_examples_have_their_published_scores() {
-    // The draft: a human baseline of 10 against 1,000 actions is 1 %; a level is capped at 100 %.
+    // The draft: with a baseline of 10 actions, 1,000 actions score 1 %. A level scores at most 100
+    // %.
     let draft = levels(&[
         "--method",
         "draft-2025",
@@ -28,7 +29,8 @@ fn published_examples_have_their_published_scores() {
     assert_eq!(draft["levels"][0]["score"], json!(1.0));
     assert_eq!(draft["levels"][1]["score"], json!(100.0));
     assert_eq!(draft["score"], json!(50.5));
-    // The paper: 10 against 100 actions is 1 %; the fifth of five levels has a weight of 1/3.
+    // The paper: with a baseline of 10 actions, 100 actions score 1 %. The fifth of five levels has
+    // a weight of 1/3.
     let paper = levels(&[
         "--method",
         "paper-2026-03",
@@ -51,7 +53,8 @@ fn published_examples_have_their_published_scores() {
     ])
     .json();
     assert!((paper["score"].as_f64().unwrap() - 1.0).abs() < 1e-9);
-    // The documentation: four of five levels give at most 66.7 %, a level at most 115 %.
+    // The documentation: four of five levels score at most 66.7 %, and one level scores at most 115
+    // %.
     let docs = levels(&[
         "--baselines",
         "10,10,10,10,10",

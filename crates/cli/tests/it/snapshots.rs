@@ -1,10 +1,10 @@
-//! Snapshots of everything that other programs and people read from the command line.
+//! Snapshots of the output of the command line that other programs and people rely on.
 //!
 //! They pin the help of every command, every `--json` document, the files of a run folder and the
 //! main usage errors. Values that differ from run to run are replaced by placeholders, see
-//! [`redact`]. [`coverage`] lists all commands and fails for any without its snapshots.
+//! [`redact`]. [`coverage`] lists all commands and fails for each one that has no snapshot.
 //!
-//! To accept changes run the tests with `INSTA_UPDATE=always` and review the difference.
+//! To accept changed output, run the tests with `INSTA_UPDATE=always` and review the difference.
 
 mod arc;
 mod arc_runs;
@@ -27,7 +27,7 @@ use redact::Redactor;
 
 use crate::rhae::{Outcome, command};
 
-/// Columns of the terminal that help is formatted for.
+/// The terminal width, in columns, for which help texts are formatted.
 const COLUMNS: &str = "100";
 
 /// The kinds of snapshots, each in its own folder below `tests/snapshots`.
@@ -52,7 +52,7 @@ impl Kind {
             .join(name)
     }
 
-    /// The names of the stored snapshots, sorted.
+    /// Returns the sorted names of the stored snapshots.
     fn stored(self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.folder())
             .unwrap()
@@ -76,7 +76,8 @@ fn pin(kind: Kind, name: &str, description: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
-/// The command in a folder, independent of the caller's environment and terminal.
+/// Creates a command that runs `rhae` in a folder, independent of the caller's environment and
+/// terminal.
 fn isolated(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = command(folder, arguments);
     for (name, _) in std::env::vars_os() {
@@ -108,7 +109,7 @@ fn with_input(command: &mut Command, input: &str) -> Outcome {
     child.wait_with_output().unwrap().into()
 }
 
-/// A scratch folder in which commands run and are pinned.
+/// A temporary folder in which commands run, and the comparison of their output with snapshots.
 struct Bench {
     folder: tempfile::TempDir,
     redactor: Redactor,
@@ -146,7 +147,7 @@ impl Bench {
         });
     }
 
-    /// As [`Bench::document`], for a command that is run in a special way.
+    /// Like [`Bench::document`], but `run` executes the command.
     fn document_of(
         &self,
         command: &str,
@@ -210,21 +211,21 @@ impl Bench {
         );
     }
 
-    /// Pins a text file of a run folder; the numbers of lines about seconds are hidden.
+    /// Pins a text file of a run folder. Numbers are hidden in lines that mention seconds.
     fn text_file(&self, name: &str, file: &str) {
         let text = fs::read_to_string(self.path(file)).unwrap();
         let text = redact::seconds(&self.redactor.text(&text));
         pin(Kind::Files, name, file, &text);
     }
 
-    /// Pins a CSV file of a run folder; the columns of these names are hidden.
+    /// Pins a CSV file of a run folder. The columns named in `hidden` are hidden.
     fn csv_file(&self, name: &str, file: &str, hidden: &[&str]) {
         let text = fs::read_to_string(self.path(file)).unwrap();
         let text = redact::csv(&self.redactor.text(&text), hidden);
         pin(Kind::Files, name, file, &text);
     }
 
-    /// Pins which files a folder has.
+    /// Pins the list of files in a folder.
     fn listing(&self, name: &str, folder: &str) {
         let mut files = Vec::new();
         list(&self.path(folder), folder, &mut files);
@@ -245,7 +246,8 @@ fn list(folder: &Path, prefix: &str, files: &mut Vec<String>) {
     }
 }
 
-/// The name of a snapshot: the words of the command joined by `_`, then `-` and the variant.
+/// Returns the name of a snapshot: the words of the command joined by `_`, then `-` and the
+/// variant, if there is one.
 fn snapshot_name(command: &str, variant: &str) -> String {
     let name = command.replace(' ', "_");
     if variant.is_empty() {

@@ -122,8 +122,8 @@ fn interrupted_validation_reports_partial_results() {
             environment["checks_not_done"].as_u64() > Some(0),
             "{environment}"
         );
-        // A billion steps cannot finish before the interrupt, so luck on the 7 later levels is
-        // open.
+        // A billion steps cannot finish before the interrupt, so the rule stays open on the 7
+        // levels after the first.
         let levels = rule_report(&found, game, "luck-levels");
         let open = levels["findings"]
             .as_array()
@@ -193,8 +193,8 @@ fn findings_with_evidence_print_the_replay_command() {
     .succeeded();
 }
 
-/// Validates a broken Python game with small limits. `None` if Python is missing and skipping is
-/// allowed.
+/// Validates a broken Python game with small limits. Returns `None` if Python is missing and
+/// skipping is allowed.
 fn validate_broken(at: &Path, id: &str) -> Option<Outcome> {
     let python = python()?.display().to_string();
     let games = fixtures("games-broken");

@@ -239,7 +239,7 @@ fn unavailable_action_is_counted_and_changes_nothing() {
             )
         );
     }
-    // It still counts as an action, so the next RESET is a level reset.
+    // The unavailable action still counts as an action, so the next RESET is a level reset.
     let (step, _) = acted(&mut episode, Action::Reset);
     assert_eq!(
         step,
@@ -258,7 +258,7 @@ fn undo_restores_all_boards_but_not_spent() {
     for _ in 0..300 {
         episode.act(Action::Action1, &mut NoFrames);
     }
-    // Undo beyond the boards that the ring retains, with a new action in between.
+    // Undo more actions than the ring retains boards for, with a new action in between.
     for board in (100..300).rev() {
         assert_eq!(episode.act(Action::Action7, &mut NoFrames), COUNTED);
         assert_eq!(episode.state().board, board);
@@ -329,8 +329,8 @@ fn added_and_undone(additions: usize, undos: usize) -> NativeEnvironment<Counter
 
 #[test]
 fn snapshot_preserves_the_undo_history() {
-    // No boards, a few, exactly as many as the ring retains, and more; with all, some and none of
-    // them still in the ring.
+    // The undo history has no boards, a few, exactly as many as the ring retains, or more. All,
+    // some or none of them are still in the ring.
     for (additions, undos) in [
         (0, 0),
         (5, 2),

@@ -1,4 +1,4 @@
-//! The count of solved tasks while a run is in progress.
+//! Counts the solved and the completed tasks while a run is in progress.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,10 @@ pub(crate) struct Tally {
 }
 
 struct TaskProgress {
-    /// For each selected test, its solution if known, and whether an attempt equals it.
+    /// For each selected test, its solution if known, and whether the grid of an attempt matches
+    /// it.
     tests: BTreeMap<usize, (Option<Grid>, bool)>,
-    /// The number of open attempts.
+    /// The number of attempts, over all selected tests, without a final outcome.
     open: usize,
 }
 
@@ -57,17 +58,20 @@ impl Tally {
         tally
     }
 
-    /// Counts a line. Returns false if it closes an attempt without a grid.
+    /// Applies a journal line. Returns false if it closes attempts and at least one test has no
+    /// readable grid.
     pub(crate) fn add(&mut self, line: &EvalLine) -> bool {
         match line {
             EvalLine::Answered { target, answer, .. } => self.answer(target, answer),
             EvalLine::Failed {
-                target, lasting, ..
+                target,
+                lasting: is_final,
+                ..
             } => {
-                if *lasting {
+                if *is_final {
                     self.close(target);
                 }
-                !lasting
+                !is_final
             }
             _ => true,
         }

@@ -19,8 +19,8 @@ pub struct ModelSolver {
 }
 
 impl ModelSolver {
-    /// Creates the request for a question. Its sample is not sent; it distinguishes attempts in
-    /// recordings.
+    /// Creates the request for a question. The sample number in the request is not sent to the
+    /// provider; it distinguishes attempts in recordings.
     fn request(&self, question: &Question<'_>) -> Request {
         let sample = question
             .attempts

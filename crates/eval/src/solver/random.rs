@@ -1,4 +1,4 @@
-//! The random baseline: grids of the likeliest size with random cells.
+//! A solver that guesses: grids of the most likely size with random cells.
 
 use rhae_engine::Rng;
 use rhae_protocol::{EvalAnswer, EvalGrid};

@@ -28,8 +28,8 @@ impl Solver for SearchSolver {
                 context.expired().is_some()
             });
             match context.expired() {
-                // A result that depends on the time of an interruption is discarded. The next
-                // process searches again.
+                // The result would depend on the time of the interruption, so it is discarded. The
+                // next process repeats the search.
                 Some(kind @ (SolverFailureKind::Stopped | SolverFailureKind::RunTimeout)) => {
                     return Outcome::failure(kind, "the search was interrupted");
                 }

@@ -31,8 +31,8 @@ fn assert_chance(table: &Table, numerator: f64, denominator: f64, text: Option<(
 fn gambler_wins_with_the_share_of_coins_held() {
     assert_chance(&ruin(3, 10), 3.0, 10.0, Some(("3", "10")));
     assert_chance(&ruin(1, 48), 1.0, 48.0, Some(("1", "48")));
-    // Too large for a fraction: the first is solved by elimination, the second by iteration. The
-    // expected time is in the tens of thousands of actions.
+    // These chains are too large for an exact fraction. The first is solved by elimination, the
+    // second by iteration. The second takes 100 · 2,900 = 290,000 actions on average.
     assert_chance(&ruin(7, 200), 7.0, 200.0, None);
     assert_chance(&ruin(100, 3000), 100.0, 3000.0, None);
 }
@@ -47,7 +47,7 @@ fn lock_without_lives_is_won_with_certainty() {
 #[test]
 fn lock_with_lives_is_won_by_lucky_tries_only() {
     assert_chance(&lock(3, 4, Some(1)), 1.0, 64.0, Some(("1", "64")));
-    // Three tries: 1 - (1 - 1/64)³.
+    // With three tries the probability is 1 - (1 - 1/64)³.
     assert_chance(
         &lock(3, 4, Some(3)),
         12097.0,
@@ -160,7 +160,8 @@ fn each_limit_is_reported_and_bounds_stay_valid() {
     });
     assert_eq!(graph.stop(), Some(StopReason::Time));
     assert!(graph.nodes() < 20_000);
-    // Ruin before the frontier has a probability of about 1 - 5/n, which the upper bound reflects.
+    // If the frontier is at n coins, the gambler is ruined before it with probability 1 - 5/n. The
+    // upper bound reflects this.
     let found = chance(&graph);
     assert!(
         found.lower() == 0.0 && found.upper() < 0.01 && found.upper() >= 5.0 / 40_000.0,

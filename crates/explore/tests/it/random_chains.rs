@@ -53,15 +53,16 @@ proptest! {
         let (above, below) = exact_chance(&graph, &Components::of(&graph), Policy::Valid).expect("a small graph has a fraction");
         let exact = above.parse::<f64>().unwrap() / below.parse::<f64>().unwrap();
         prop_assert!(found.lower() <= exact * (1.0 + 1e-15) && exact * (1.0 - 1e-15) <= found.upper(), "{:?}, {}", found, exact);
-        // A long time limit decides nearly every play; a short one must agree with simulation.
+        // Within 3,000 actions nearly every play is decided. The result for 12 actions must agree
+        // with the simulation.
         let long = win_within(&graph, Policy::Valid, 3000, |_| true);
         prop_assert!(long.low <= found.high, "{:?} {:?}", long, found);
         let short = win_within(&graph, Policy::Valid, 12, |_| true);
         prop_assert!(short.width() < 1e-12 && short.low <= long.high);
         let plays = 4000;
         let share = simulate(&table, 12, plays, &mut Rng::new(seed, 0));
-        // By Bernstein's inequality this fails by chance once in thirty million cases, even if
-        // nearly every play is won.
+        // By Bernstein's inequality, this fails by chance in at most one of thirty million cases,
+        // even if nearly every play is won.
         let deviation = 6.0 * (short.middle() * (1.0 - short.middle()) / f64::from(plays)).sqrt() + 12.0 / f64::from(plays);
         prop_assert!((share - short.middle()).abs() <= deviation, "{} simulated, {:?}", share, short);
     }

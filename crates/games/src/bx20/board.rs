@@ -1,4 +1,4 @@
-//! The plants on a grid of cells, each of which stores the direction back to its pot.
+//! The plants on the cells of the room. Each cell of a plant stores the direction back to the pot.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,14 +11,14 @@ pub(super) const NONE: u8 = u8::MAX;
 
 const AREA: usize = SIDE as usize * SIDE as usize;
 
-// Directions are also the sides on which windows are: 0 up, 1 right, 2 down, 3 left. `^ 2` is the
-// opposite.
+// A number denotes a direction, and also the wall of a window: 0 up, 1 right, 2 down, 3 left. `^ 2`
+// yields the opposite direction.
 static NEIGHBOURS: [[u8; AREA]; 4] = neighbours();
 
-/// For each direction and cell, the cells between it and the wall on that side.
+/// For each direction and cell, the cells between this cell and the wall in that direction.
 pub(super) static RAYS: [[u128; AREA]; 4] = rays();
 
-/// The data of the plants that does not change while a level is played.
+/// The rocks, and the data of the plants that does not change while a level is played.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) rocks: u128,
@@ -32,20 +32,21 @@ pub(super) struct Layout {
 
 /// All plants.
 ///
-/// **Invariant:** the direction bits of a cell without a plant are 0, so boards that look equal are
-/// equal.
+/// **Invariant:** the direction bits of a cell without a plant are 0, so boards that look the same
+/// compare equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Board {
     /// The cells occupied by plants, including pots.
     pub(super) plants: u128,
-    /// The direction towards the pot from each cell: its low bits and its high bits.
+    /// The direction from each plant cell towards its pot: the low bits of all directions, then the
+    /// high bits.
     back: [u128; 2],
-    /// The end of each plant.
+    /// The last cell of each plant; its pot if it has not grown.
     pub(super) tips: [u8; MAX_PLANTS],
 }
 
 impl Board {
-    /// Creates the board with nothing but pots.
+    /// Creates the board at the start of a level, on which every plant consists only of its pot.
     pub(super) fn of(layout: &Layout) -> Self {
         let pots = layout.pots[..layout.count]
             .iter()
@@ -80,7 +81,7 @@ impl Board {
     }
 
     /// Iterates over the cells of a plant from its tip to its pot, each with the direction of the
-    /// next one; `NONE` for the pot.
+    /// next cell. For the pot, the direction is `NONE`.
     pub(super) fn walk(&self, layout: &Layout, plant: usize) -> impl Iterator<Item = (u8, u8)> {
         let pot = layout.pots[plant];
         let mut cell = self.tips[plant];
@@ -110,7 +111,7 @@ impl Board {
     }
 }
 
-/// Returns the set of one cell.
+/// Returns the set that contains only this cell.
 #[inline]
 pub(super) const fn bit(cell: u8) -> u128 {
     1 << cell

@@ -12,7 +12,7 @@ const CELL: u8 = 6;
 const WALL_WIDTH: u8 = 5;
 const ROOM_END: u8 = WALL_WIDTH + CELL * SIDE;
 
-/// The middle of the room.
+/// The middle pixel of the room. A click on it darkens the room.
 pub(super) const MIDDLE: (u8, u8) = (SIZE as u8 / 2, SIZE as u8 / 2);
 
 const WALL: u8 = 5;
@@ -133,8 +133,9 @@ fn bud(frame: &mut Frame, x: usize, y: usize, color: u8, shy: bool) {
     frame.block::<2, 2>(x + 2, y + 2, if shy { WALL } else { BRIGHT });
 }
 
-/// Animates light from a window: first half of the way, then up to the objects that it meets. Then
-/// lit tips that cannot grow move by one pixel.
+/// Animates light from a window. The first frame shows the light half of the way, the second up to
+/// the objects that it meets. If some lit tips cannot grow, a third frame shows them moved by one
+/// pixel.
 pub(super) fn light(
     level: &Level,
     before: &Board,
@@ -178,7 +179,8 @@ pub(super) fn light(
     }
 }
 
-/// Draws the light of a window in each of its lines, `1 / part` of the way to the first object.
+/// Draws the light of a window in each of its rows or columns, `1 / part` of the way to the first
+/// object.
 fn beams(frame: &mut Frame, window: &Window, opaque: u128, part: usize) {
     for line in window.first..=window.last {
         let first = window.first_cell(line);
@@ -229,7 +231,7 @@ pub(super) fn idle(level: &Level, board: &Board, x: u8, y: u8, sink: &mut impl F
     });
 }
 
-/// Animates a win: all flowers shine.
+/// Animates a win: the petals of all flowers flash.
 pub(super) fn triumph(level: &Level, board: &Board, sink: &mut impl FrameSink) {
     for petals in [BRIGHT, LIGHT, BRIGHT, LIGHT] {
         sink.frame(|frame| {

@@ -1,9 +1,10 @@
 //! The levels as text maps.
 //!
-//! The outermost characters are the wall: a run of the letter `m` or `n` is a window, `+` is wall
-//! without a window. Inside, `.` is ground, `#` is rock, `A`, `B` and `C` are the pots of plants
-//! that grow towards the light, and `X` is the pot of a shy plant. The same letter in lower case is
-//! the bloom cell of the plant.
+//! The outermost characters are the wall: a run of one letter, `m` or `n`, is a window (two letters
+//! allow windows next to each other), and `+` is solid wall. Inside, `.` is ground, `#` is rock,
+//! `A`, `B` and `C` are the pots of plants that grow towards the light, and `X` is the pot of a shy
+//! plant, which grows away from the light. The same letter in lower case is the bloom cell of the
+//! plant.
 
 use rhae_engine::{Frame, LevelIndex, TextMap};
 
@@ -20,7 +21,7 @@ pub(crate) struct Level {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    /// The side of the room on which the window is.
+    /// The wall: 0 top, 1 right, 2 bottom, 3 left.
     pub(super) side: u8,
     /// The first and the last row or column that the window lights.
     pub(super) first: u8,
@@ -39,7 +40,7 @@ impl Window {
         (self.first..=self.last).contains(&line)
     }
 
-    /// Returns the cell next to the window in one of its rows or columns.
+    /// Returns the cell directly inside the window in row or column `line`.
     pub(super) fn first_cell(&self, line: u8) -> u8 {
         let far = SIDE - 1;
         match self.side {
@@ -117,7 +118,7 @@ impl Level {
     }
 }
 
-/// Returns the runs of equal letters on one wall.
+/// Returns the windows of one wall: the runs of one letter.
 fn windows_on(map: &TextMap, side: u8) -> Vec<Window> {
     let far = usize::from(SIDE) + 1;
     let letter = |line: u8| {

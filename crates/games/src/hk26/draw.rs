@@ -95,7 +95,7 @@ const GROUND: Body = {
     [end, next, middle, middle, middle, middle, next, end]
 };
 
-/// Returns a round body with the liked colours on its left, the best on top.
+/// Returns a round body with the liked colours on its left, the best-liked colour on top.
 pub(crate) fn body(likes: &[u8; LIKES]) -> Body {
     let color = if likes[0] == 0 { STUMP } else { BODY };
     let mut cells = [[color; 8]; 8];
@@ -183,7 +183,8 @@ impl<'a> View<'a> {
             };
             let (x, y) = corner(self.board.square[being]);
             let color = if wants.is_in_loop(being) { LIGHT } else { HAND };
-            // Wide on its own body and narrow beyond it, which shows the direction of the want.
+            // A hand is wide on the body of its being and narrow beyond it, which shows the
+            // direction of the want.
             match direction {
                 0 => {
                     frame.block::<2, 2>(x + 3, y - 2, color);

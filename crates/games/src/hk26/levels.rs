@@ -14,8 +14,9 @@ pub(crate) const LIKES: usize = 3;
 ///
 /// In the map, squares are at odd coordinates and the edges between them at even ones. `.` is
 /// floor, `#` is wall. `|` and `-` are fences: no being can cross them, but hands reach over them.
-/// A capital letter is a shrine of that colour, a small letter a mood of that colour. A digit is a
-/// being, in the order of `beings`.
+/// A capital letter is a shrine of that colour. A small letter is a mood of that colour: a being on
+/// this square, unless it is a stump, likes the colour best. A digit is a being, in the order of
+/// `beings`.
 pub(crate) struct LevelSpec {
     map: &'static str,
     beings: &'static [Being],
@@ -26,9 +27,10 @@ pub(crate) struct LevelSpec {
 /// The source form of a being.
 struct Being {
     holds: char,
-    /// The colours it likes, best first. A being that likes nothing is a stump.
+    /// The colours it likes, best first. A being that likes nothing is a stump and cannot walk.
     likes: &'static str,
-    /// The ground on which it starts.
+    /// The character of the square on which the being starts, because the map shows its digit
+    /// there.
     on: char,
 }
 

@@ -9,17 +9,17 @@ const NO_BEING: u8 = MAX_BEINGS as u8;
 pub(crate) struct Wants {
     /// The being whose token each being wants, or [`NO_BEING`].
     whose: [u8; MAX_BEINGS],
-    /// The direction of that being.
+    /// The direction in which that being stands.
     direction: [u8; MAX_BEINGS],
     /// The beings whose wants are part of a closed loop, one bit each.
     pub(crate) in_loop: u8,
 }
 
 impl Wants {
-    /// Computes all wants. Every being compares the tokens of its four neighbours and wants the one
-    /// it likes best, if it likes it better than its own. Of equally liked tokens it wants the
-    /// first in the order of [`AHEAD`](super::AHEAD). A stump, which likes nothing, wants the token
-    /// of the first neighbour that wants its own.
+    /// Computes all wants. Every being compares the tokens of its up to four neighbours and wants
+    /// the one that it likes best, provided that it likes that token better than its own. If it
+    /// likes several equally, it wants the first in the order of [`AHEAD`](super::AHEAD). A stump,
+    /// which likes nothing, wants the token of the first neighbour that wants its own.
     #[inline]
     pub(crate) fn of(level: &Level, board: &Board) -> Self {
         let mut standing = [NO_BEING; SQUARES];

@@ -1,5 +1,5 @@
-//! The drawing code: a light floor in a dark frame. Loose grains are beads; a hard heap is one
-//! outlined body.
+//! The drawing code: a light floor with a dark border. Loose grains are drawn as beads, and grains
+//! of a hard heap that touch as one outlined body.
 
 use rhae_engine::{Direction, Frame, StateOf};
 
@@ -137,8 +137,8 @@ pub(super) fn background(
     frame
 }
 
-/// Removes diagonal contacts from the surroundings of a cell, because an outline is not a body and
-/// has no bridges.
+/// Removes each diagonal neighbour of a cell unless both sides next to that corner are neighbours,
+/// too, because a target outline has no bridges between cells that touch only diagonally.
 const fn without_bridges(around: usize) -> usize {
     let (rows, columns) = (around & 0b0011, around & 0b1100);
     let up = if rows & 0b01 != 0 { 0b0011_0000 } else { 0 };
@@ -281,7 +281,7 @@ fn squashed(frame: &mut Frame, left: usize, top: usize, direction: Direction, pa
     }
 }
 
-/// Lights the face of the wall that stops a grain.
+/// Lights up the face of the wall or border that stops a grain.
 #[inline]
 fn contact(frame: &mut Frame, x: usize, y: usize, direction: Direction) {
     let (left, top) = corner(x, y);
@@ -294,7 +294,7 @@ fn contact(frame: &mut Frame, x: usize, y: usize, direction: Direction) {
 }
 
 /// Marks the grains that are on their target, and the grains of a hard body that cover glue. A
-/// loose grain needs no mark, because the corners of the glue below it stay visible.
+/// loose grain on glue needs no mark, because the corners of the glue below it stay visible.
 #[inline]
 fn marks(room: &Room, heap: &Heap, shown: CellSet, frame: &mut Frame) {
     let seated = heap.grains[0] & room.targets[0] | heap.grains[1] & room.targets[1];

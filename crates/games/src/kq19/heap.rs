@@ -27,7 +27,7 @@ const fn column(x: usize) -> CellSet {
     places
 }
 
-/// Returns the set of one cell.
+/// Returns the set that contains only this cell.
 pub(super) const fn cell(x: usize, y: usize) -> CellSet {
     1 << (y * SIDE + x)
 }
@@ -61,8 +61,8 @@ const fn with_neighbours(set: CellSet) -> CellSet {
     (row | row << SIDE | row >> SIDE) & ROOM
 }
 
-/// Returns which of the eight cells around one are in a set: bits for up, down, left, right, then
-/// for the corners row by row.
+/// Returns which of the eight neighbours of a cell are in a set, one bit for each: up, down, left,
+/// right, then the corners row by row.
 #[inline]
 pub(super) const fn around(set: CellSet, x: usize, y: usize) -> usize {
     // Shift the set so that the upper left neighbour comes first. The masks remove neighbours
@@ -111,8 +111,8 @@ impl Ground {
             LAST_COLUMN,
         ];
         let before = |direction: Direction| shifted(walls, direction.opposite()) & ROOM;
-        // A sideways shift may wrap a wall to the opposite border, but only onto cells that the
-        // border stops anyway.
+        // A sideways shift may wrap a wall to the opposite border, but only onto cells in which the
+        // border stops every grain anyway.
         let stops = Direction::ALL.map(|direction| before(direction) | rim[direction as usize]);
         Self { stops, glue }
     }
@@ -128,14 +128,16 @@ impl Ground {
         heap.all() & self.stops[direction as usize]
     }
 
-    /// Returns the grains that glue holds, in any direction.
+    /// Returns the grains that glue holds, whatever the direction of the step. Glue does not hold a
+    /// hard heap.
     #[inline]
     pub(super) const fn caught(&self, heap: &Heap) -> CellSet {
         if heap.hard { 0 } else { heap.all() & self.glue }
     }
 
-    /// Returns the grains that a step does not move. Being stuck spreads: among loose grains to
-    /// those that push against a stuck one, in a hard heap to all that touch one, corners included.
+    /// Returns the grains that a step does not move. A stuck grain makes others stuck: in a loose
+    /// heap the grain that would move into its cell, in a hard heap all grains that touch it,
+    /// corners included.
     #[inline]
     pub(super) fn stuck(&self, heap: &Heap, direction: Direction) -> CellSet {
         let all = heap.all();
@@ -184,7 +186,7 @@ impl Heap {
 mod tests {
     use super::*;
 
-    /// Returns the cells of a row in the middle of the room that hold a letter in the text.
+    /// Returns the cells in the middle row of the room at which the text has the letter `wanted`.
     fn row(text: &str, wanted: char) -> CellSet {
         text.chars()
             .enumerate()

@@ -1,7 +1,8 @@
 //! The levels as text maps.
 //!
-//! `#` is wall, `~` is glue, `a` and `b` are grains of the two kinds, `A` and `B` the cells they
-//! must fill. The outside of the map counts as wall.
+//! `#` is wall, `~` is glue, `a` and `b` are grains of the two kinds, and `A` and `B` are the cells
+//! that they must fill. Grains cannot leave the map. The comment before each level says what the
+//! level teaches.
 
 use rhae_engine::{LevelIndex, TextMap};
 
@@ -161,7 +162,8 @@ const LEVELS: [LevelSpec; 8] = [
             ###########
         ",
     },
-    // The bars change sides at a cell of glue and then cross the glue in one piece.
+    // The two bars must change sides at a cell of glue and then cross the row of glue in the hard
+    // state.
     LevelSpec {
         budget: Some(88),
         map: "

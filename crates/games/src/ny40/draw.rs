@@ -1,4 +1,5 @@
-//! The drawing code: 11 × 11 cells of 5 × 5 pixels on black void, and the budget as a bar below.
+//! The drawing code: 11 × 11 cells of 5 × 5 pixels, the void in black, and below them a bar that
+//! shows the remaining budget.
 
 use rhae_engine::{Direction, Frame, StateOf};
 
@@ -29,15 +30,15 @@ const BAR_TRACK: u8 = 4;
 /// What a frame shows in addition to the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
-    /// Nothing moves; the surfaces to push off are marked.
+    /// Nothing moves; the surfaces that you can push off are marked.
     Rest,
     /// Something flies.
     Flight,
-    /// A push in vain: there is nothing to push off on this side.
+    /// A failed push: there is nothing to push off on this side.
     Kicking(Direction),
-    /// A push in vain: the way is blocked on this side.
+    /// A failed push: the way is blocked on this side.
     Blocked(Direction),
-    /// A grip without a stone in reach.
+    /// A failed grip: there is no stone next to you.
     Grasping,
     /// Fewer stones are left than stone rings.
     RingsLost,
@@ -205,8 +206,8 @@ fn hands(board: &Board, frame: &mut Frame) {
     }
 }
 
-/// Marks what the body can push off: a white seam where it touches something, a white border where
-/// it is on moss.
+/// Marks the surfaces that the body can push off: a white seam where it touches something, and a
+/// white border where it is on moss.
 fn holds(hall: &Hall, board: &Board, frame: &mut Frame) {
     let body = board.body() & !hall.void;
     for side in Direction::ALL {

@@ -1,11 +1,11 @@
 //! The motion after a push: the body and the stones that it pushed off separate and fly until
 //! something stops them.
 //!
-//! **Invariant:** the body and the flying stones never meet, and no two flying stones do. Held
-//! stones are next to you, so on every line the body is contiguous and touches at most one stone
-//! behind it. That stone flies away from the body, and no other stone on its line flies. The order
-//! of the moves is therefore irrelevant: all fly at once if frames are drawn, and one after the
-//! other if they are not.
+//! **Invariant:** the body and the flying stones never meet, and no two flying stones meet. Held
+//! stones are next to you, so on every line along the flight the body is contiguous and touches at
+//! most one stone behind it. That stone flies away from the body, and no other stone on its line
+//! flies. The order of the moves is therefore irrelevant: if frames are drawn, body and stones fly
+//! at the same time; if not, the body flies first and then the stones.
 
 use rhae_engine::{Direction, FrameSink, StateOf};
 
@@ -71,8 +71,9 @@ struct Flight<'a, const AHEAD: usize> {
     hall: &'a Hall,
     /// The walls, and the stones that do not fly.
     obstacles: Cells,
-    /// Whether the body still flies, and the stones that do.
+    /// Whether the body still flies.
     body: bool,
+    /// The stones that still fly.
     stones: Cells,
     /// The cells in which stones fell.
     fallen: Cells,

@@ -3,8 +3,9 @@
 //! `#` is wall, `.` floor, `:` moss, `~` void; `@` is you, `o` a stone, `%` a stone on moss, `Y`
 //! your ring, `O` a stone's ring.
 //!
-//! A budget is about three times the shortest solution. On levels 2 and 3, whose solutions are
-//! short, it is twice and two and a half times, so that random play does not win.
+//! A budget is three times the length of the shortest solution. On levels 2 and 3, whose solutions
+//! are short, it is only twice and two and a half times that length, so that random play rarely
+//! wins. Level 1 has no budget.
 
 use rhae_engine::{Frame, TextMap};
 

@@ -1,5 +1,6 @@
-//! The rules are tested in a corridor: one row of a hall that is wall everywhere else, before and
-//! after some keys. The levels are tested for needing the rules that they teach.
+//! Each test of a rule compares a corridor before and after some keys. A corridor is one row of a
+//! hall that is wall everywhere else. Further tests check that levels cannot be won without the
+//! rules that they teach.
 
 use std::convert::Infallible;
 
@@ -204,7 +205,7 @@ fn levels_need_the_rules_that_they_teach() {
     }
 }
 
-/// Random halls with all kinds of cells, in which you hold some of the stones next to you.
+/// Uses random halls with all kinds of cells, in which you hold some of the stones next to you.
 #[test]
 fn drawn_and_undrawn_flights_agree() {
     let mut rng = Rng::new(40, 0);

@@ -1,8 +1,8 @@
 //! The drawing code. The table with the sheet is on the left. On the right are the plan of the flat
 //! sheet, the punches left, the folds and the spare sheets.
 //!
-//! The paper is translucent: a mark is a full disc where a punch would make only marked holes, and
-//! a ring where it would also make an unmarked one.
+//! The paper is translucent: a mark is drawn as a full disc where a punch would make only marked
+//! holes, and as a ring where the punch would also make an unmarked hole.
 
 use rhae_engine::{Direction, Frame, SIZE, StateOf};
 
@@ -44,13 +44,14 @@ const fn disc(fill: u8, ground: u8, center: u8) -> Disc {
     [[g, f, f, g], [f, c, c, f], [f, c, c, f], [g, f, f, g]]
 }
 
-/// The number of kinds of cells. A kind has six bits: the content (two bits: nothing, a ring, a
-/// disc, something special), whether the content is on the back of the paper (a special content is
-/// then the table, otherwise a plate), the number of layers (two bits: one, two, more, none), and
-/// whether the top layer is open.
+/// The number of kinds of cells. The six bits of a kind are, from the lowest: the content (two
+/// bits: nothing, a ring, a disc, or special), whether the content is on the back of the paper (for
+/// special content, set means the table and clear means a plate), the number of layers (two bits:
+/// one, two, more, none), and whether the top layer is open.
 const KINDS: usize = 64;
 
-/// Computes the kinds of all places at once, one set for each bit.
+/// Computes the kinds of all places at once. Each returned set contains the places whose kind has
+/// that bit.
 fn kinds(look: &Look, outline: Cells) -> [Cells; 6] {
     let special = look.inner_plate | look.through;
     let gone = outline & !look.paper;
@@ -98,7 +99,7 @@ static PICTURES: [[[u8; 8]; CELL]; KINDS] = {
     pictures
 };
 
-/// For each byte, its eight bits as the lowest bits of eight bytes.
+/// For each value of a byte, a number that holds its eight bits as the lowest bits of eight bytes.
 static SPREAD: [u64; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -208,7 +209,7 @@ impl Canvas {
         self.crease::<2>(&state.board.folds, LIVE, frame);
     }
 
-    /// Draws a key that cannot fold: the reason lights up.
+    /// Shows that a key cannot fold: the fold slots or the edge that prevents the fold light up.
     pub(super) fn refused(
         &self,
         sheet: &Sheet,
@@ -227,13 +228,13 @@ impl Canvas {
         }
     }
 
-    /// Draws an ACTION5 without a fold to press or open.
+    /// Shows that ACTION5 has no fold to press or open: the fold slots light up.
     pub(super) fn nothing_to_open(&self, sheet: &Sheet, state: &StateOf<Pz19>, frame: &mut Frame) {
         self.settled(sheet, state, frame);
         ring::<19, 7>((SLOTS.0 - 1, SLOTS.1 - 1), LIVE, frame);
     }
 
-    /// Draws a click that makes no hole.
+    /// Marks a click that makes no hole.
     pub(super) fn missed(
         &self,
         sheet: &Sheet,
@@ -355,8 +356,7 @@ impl Canvas {
         }
     }
 
-    /// Draws the cells of the bounding rectangle of `places`. Rows without any of them may be
-    /// skipped.
+    /// Draws the cells of the bounding rectangle of `places`, except in rows without any of them.
     fn cells(&self, look: &Look, places: Cells, frame: &mut Frame) {
         let outline = Hull::flat(self.size).cells();
         let changed = places.to_le_bytes();
@@ -380,8 +380,8 @@ impl Canvas {
             });
             let kinds = spread.to_le_bytes();
             let corner = (self.top + CELL * row) * SIZE + self.origin;
-            // A wide store writes three extra pixels, which the next cell overwrites. The last cell
-            // has no next one.
+            // A wide store writes three extra pixels, which the next cell overwrites. Nothing
+            // follows the last cell, so it is drawn with its exact width.
             let mut start = corner + CELL * first;
             for &kind in &kinds[first..last] {
                 cell_picture::<8>(kind, start, frame);
@@ -486,7 +486,8 @@ const SPARE: [[u8; 6]; 6] = {
     ]
 };
 
-/// A small sheet with its folded side, pressed and live, for each direction.
+/// For each direction of a fold, a small sheet whose folded side is coloured: first for a pressed
+/// fold, then for a live one.
 const SLOT_SPRITES: [[Sprite; 2]; 4] = {
     let mut sprites = [[[[FRONT; CELL]; CELL]; 2]; 4];
     let mut index = 0;

@@ -1,11 +1,11 @@
 //! The levels: a specification of each, and the generator that makes a sheet from it and a seed.
 //!
-//! A sheet is generated backwards: fold a blank sheet at random within the specification, punch it
-//! at random, and mark the holes. It is accepted only if the exact search proves that the shortest
-//! solution has the specified length and that the sheet needs the rule that the level teaches. The
-//! baselines therefore hold for every seed. If no attempt succeeds, the generator uses a stored
-//! sheet, mirrored or transposed according to the seed; the rules are symmetric under these
-//! operations.
+//! A sheet is generated backwards: the generator folds a blank sheet at random within the
+//! specification, punches it at random, and marks the holes. It accepts the sheet only if the exact
+//! search proves that the shortest solution has the specified length and that the sheet needs the
+//! rule that the level teaches. If no draft is accepted, the generator uses a stored sheet of the
+//! same optimum, mirrored or transposed according to the seed; the rules are symmetric under these
+//! operations. The baselines therefore hold for every seed.
 
 use rhae_engine::{Direction, LevelIndex, Rng, TextMap};
 
@@ -31,7 +31,8 @@ struct PunchRound {
     punches: &'static [Kind],
 }
 
-/// The axis of a fold, relative to the first fold of the level. Its direction and depth are random.
+/// The axis of a fold, relative to the first fold of the level. The axis of the first fold, and the
+/// direction and depth of every fold, are random.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Axis {
     Along,
@@ -52,8 +53,8 @@ enum Kind {
 use Axis::{Across, Along};
 use Kind::{Full, Gap, Plate};
 
-/// The maximum number of random sheets, and the number of those that are searched, before the
-/// stored sheet is used.
+/// The maximum number of attempts to generate a random sheet, and the maximum number of generated
+/// sheets that are searched, before the stored sheet is used.
 const DRAFTS: u32 = 4000;
 const SEARCHES: usize = 24;
 
@@ -70,8 +71,8 @@ pub(super) fn sheet(index: LevelIndex, seed: u64) -> Sheet {
 }
 
 impl LevelSpec {
-    /// Generates a random sheet. Returns `None` if its parts conflict or its construction does not
-    /// have the specified number of actions.
+    /// Generates a random sheet. Returns `None` if its parts conflict, or if its construction does
+    /// not take the specified number of actions.
     fn draft(&self, foldings: &Foldings, rng: &mut Rng) -> Option<Sheet> {
         let mut sheet = Sheet {
             size: self.size,
@@ -183,7 +184,7 @@ fn is_folded_twice_along_one_axis(folds: &Folds) -> bool {
 }
 
 /// Returns the minimum number of keys that open all folds. A live fold is rolled back, or pressed
-/// and opened.
+/// and opened, whichever takes fewer keys.
 fn keys_to_open(folds: Folds) -> u32 {
     let Some(last) = folds.list().last() else {
         return 0;

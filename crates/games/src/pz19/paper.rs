@@ -1,13 +1,14 @@
 //! The geometry of folding: which cells of a sheet lie on top of each other.
 //!
-//! A fold turns the outer lines of the folded sheet over onto their neighbours, at most half of the
-//! sheet. The folded sheet therefore stays within the outline of the flat one, and cells that were
-//! not turned over keep their position. This module does not know the marks on the sheet.
+//! A fold turns outer lines (rows or columns) of the folded sheet over onto the lines next to them.
+//! It turns over at most half of the sheet. The folded sheet therefore stays within the outline of
+//! the flat one, and cells that were not turned over keep their position. This module does not
+//! handle the marks on the sheet.
 
 use rhae_engine::{Direction, Packer, Unpacker};
 use serde::{Deserialize, Serialize};
 
-/// The maximum side of a sheet: a set of cells fits into 64 bits.
+/// The maximum side of a sheet, so that a set of cells fits into 64 bits.
 pub(super) const MAX_SIDE: u8 = 8;
 /// The maximum number of folds, including the live one.
 pub(super) const MAX_FOLDS: usize = 3;
@@ -18,7 +19,7 @@ pub(super) const MAX_LAYERS: usize = 1 << MAX_FOLDS;
 /// `y`.
 pub(super) type Cells = u64;
 
-/// Returns the set of one cell.
+/// Returns the set that contains only this cell.
 pub(super) const fn cell(x: u8, y: u8) -> Cells {
     1 << (y * MAX_SIDE + x)
 }
@@ -33,18 +34,19 @@ pub(super) fn cells_of(mut set: Cells) -> impl Iterator<Item = (u8, u8)> {
     })
 }
 
-/// A fold: `depth` outer lines are turned over in a direction.
+/// A fold: `depth` outer lines are turned over in the direction `toward`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Fold {
     pub(super) toward: Direction,
     pub(super) depth: u8,
 }
 
-/// The rectangle that a sheet covers, given by its four edges as lines between cells.
+/// The rectangle that a sheet covers, given by its four edges. The number of an edge is the number
+/// of rows or columns before it.
 ///
 /// Each edge is one byte, in the order of the directions that move it: a fold up moves the bottom
-/// edge, and so on. Folding is then arithmetic without branches, which matters because every frame
-/// needs it several times.
+/// edge, and so on. Folding then needs no branches, which matters because every frame computes
+/// several folds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hull {
     edges: u32,
@@ -71,17 +73,17 @@ impl Hull {
         self.edge(Direction::Down)
     }
 
-    /// Returns the line just right of the last column.
+    /// Returns the edge to the right of the last column.
     pub(super) const fn right(self) -> u8 {
         self.edge(Direction::Left)
     }
 
-    /// Returns the line just below the last row.
+    /// Returns the edge below the last row.
     pub(super) const fn bottom(self) -> u8 {
         self.edge(Direction::Up)
     }
 
-    /// Returns the number of lines along a direction.
+    /// Returns the number of columns for a sideways direction, otherwise the number of rows.
     const fn span(self, toward: Direction) -> u8 {
         if toward.is_sideways() {
             self.right() - self.left()
@@ -90,7 +92,7 @@ impl Hull {
         }
     }
 
-    /// Returns the line between cells along which a fold turns.
+    /// Returns the crease of a fold: the new position of the edge that the fold moves.
     pub(super) const fn crease(self, fold: Fold) -> u8 {
         self.folded(fold).edge(fold.toward)
     }
@@ -128,7 +130,7 @@ pub(super) enum Refusal {
 
 /// The folds of a sheet, oldest first.
 ///
-/// Unused entries turn nothing over and are all equal, so that equal foldings are equal values.
+/// Unused entries have depth 0 and the same direction, so that identical foldings compare equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Folds {
     list: [Fold; MAX_FOLDS],
@@ -202,8 +204,8 @@ impl Folds {
             .fold(Hull::flat(size), |hull, &fold| hull.folded(fold))
     }
 
-    /// Applies an arrow key: it starts a fold, or moves the crease of the live one forward or back.
-    /// A live fold is pressed when another one is started across it.
+    /// Applies an arrow key: it starts a fold, or moves the crease of the live fold forward or
+    /// back. A new fold across the live fold presses the live fold.
     pub(super) fn rolled(mut self, toward: Direction, size: u8) -> Result<Self, Refusal> {
         let count = usize::from(self.count);
         if self.live {
@@ -261,14 +263,15 @@ impl Folds {
         if !hull.contains(x, y) {
             return 0;
         }
-        // One byte for each line, first of rows, then of columns, so that swapping bytes mirrors
-        // them.
+        // A set of rows and a set of columns, with one byte for each line, so that swapping the
+        // bytes of a set mirrors it.
         let mut lines = [1_u64 << (y * MAX_SIDE), 1 << (x * MAX_SIDE)];
         for (fold, &(edge, crease)) in self.list.iter().zip(&edges).rev() {
             let lines = &mut lines[usize::from(fold.toward.is_sideways())];
             let flap = ((1_u64 << (edge.abs_diff(crease) * MAX_SIDE)) - 1)
                 << (edge.min(crease) * MAX_SIDE % 64);
-            // Lines that the flap does not cover are mirrored to lines outside the flap.
+            // Lines that the flap does not cover are mirrored to lines outside the flap, which the
+            // mask removes.
             *lines |= mirrored::<false>(*lines, crease) & flap;
         }
         let [rows, columns] = lines;
@@ -307,8 +310,8 @@ impl Stack {
     }
 }
 
-/// Adds the layers of a place under the given folds. The last fold laid its flap upside down on the
-/// earlier layers.
+/// Adds the layers that lie at a place after the given folds, from the top, or from the bottom if
+/// `upside_down`. The last fold laid its flap upside down on the earlier layers.
 fn pile(folds: &[Fold], hulls: &[Hull], place: (u8, u8), upside_down: bool, stack: &mut Stack) {
     let Some((&fold, earlier)) = folds.split_last() else {
         stack.layers[stack.count] = place;

@@ -1,9 +1,10 @@
 //! The exact search of the level generator: the minimum number of actions that a sheet needs.
 //!
-//! The holes of a punch at a given place of a given folding do not depend on earlier holes, as long
-//! as all of them are marked. A solution is therefore a limited set of punches that together make
-//! all marked holes, and a shortest path through the foldings that offer them. Only punches that
-//! are part of such a set are followed, which keeps the search small.
+//! The marked holes that a punch at a given place of a given folding makes do not depend on earlier
+//! holes, as long as all of them are marked. A shortest solution therefore consists of a set of
+//! punches that together make all marked holes, and a shortest path through the foldings that offer
+//! them. The search follows only punches after which the remaining punches can still make all
+//! missing holes, which keeps it small.
 
 use rhae_engine::Direction;
 
@@ -24,7 +25,8 @@ pub(super) struct Foldings {
 
 /// The arrow keys and, last, ACTION5.
 const KEYS: usize = 5;
-/// Depths are at most half of the maximum side; 0 means no fold.
+/// The number of codes for one fold: four directions with depths up to half of the maximum side,
+/// and 0 for no fold.
 const FOLD_CODES: usize = 4 * (MAX_SIDE as usize / 2) + 1;
 const CODES: usize = FOLD_CODES.pow(MAX_FOLDS as u32) * 2;
 
@@ -106,8 +108,8 @@ struct Punches {
     wanted: Cells,
     /// The distinct sets of holes, in ascending order.
     holes: Vec<Cells>,
-    /// The sets that are not part of another one, those with the most holes first. They suffice to
-    /// decide whether a sheet can be finished.
+    /// The sets that are not contained in another set, those with the most holes first. They
+    /// suffice to decide whether a sheet can be finished.
     largest: Vec<Cells>,
     /// The indices of the sets that each folding offers, one folding after the other.
     offered: Vec<u16>,
@@ -124,7 +126,7 @@ impl Punches {
         };
         for (folding, folds) in foldings.all.iter().enumerate() {
             let begin = end(&offered_holes);
-            // A live fold has the same geometry as a pressed one, so both share one range.
+            // A live fold has the same geometry as a pressed one, so both foldings share one range.
             if let Some(twin) =
                 foldings.index[code(folds) ^ 1].filter(|&twin| usize::from(twin) < folding)
             {
@@ -169,7 +171,7 @@ impl Punches {
         &self.offered[begin as usize..end as usize]
     }
 
-    /// Returns whether `left` punches, in any foldings, can make the missing holes.
+    /// Returns whether `left` punches, in any of the allowed foldings, can make the missing holes.
     fn can_finish(&self, made: Cells, left: u8) -> bool {
         let missing = self.wanted & !made;
         if missing == 0 {

@@ -3,7 +3,7 @@
 
 use super::paper::{Cells, Folds, Hull, MAX_LAYERS, cell, mirrored};
 
-/// A fresh sheet. The sets do not overlap.
+/// A fresh sheet. Its three sets of cells do not overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sheet {
     /// The number of cells along a side.
@@ -40,9 +40,9 @@ impl Sheet {
         self.wanted | self.gaps
     }
 
-    /// Computes the appearance of the folded sheet. `lifted` omits the last flap, as if it stood
-    /// upright. The function is inlined into each caller so that a search, which needs only the
-    /// punches, does not pay for the parts that only drawing needs.
+    /// Computes the appearance of the folded sheet. If `lifted` is true, the last flap is omitted,
+    /// as if it stood upright. The function is inlined into each caller so that a search, which
+    /// needs only the effect of punches, does not compute the parts that only drawing needs.
     #[inline(always)]
     pub(super) fn look(&self, folds: &Folds, open: Cells, lifted: bool) -> Look {
         let mut hull = Hull::flat(self.size);
@@ -61,7 +61,8 @@ impl Sheet {
         for (index, &fold) in lying.iter().enumerate() {
             let (crease, sideways) = (hull.crease(fold), fold.toward.is_sideways());
             hull = hull.folded(fold);
-            // Constant numbers of layers and axes make this fast.
+            // In each call the number of layers and the axis are compile-time constants, which
+            // makes the calls fast.
             match (index, sideways) {
                 (0, false) => turn::<1, false>(&mut planes, hull.cells(), crease),
                 (0, true) => turn::<1, true>(&mut planes, hull.cells(), crease),
@@ -91,12 +92,12 @@ struct Plane {
     /// Open cells, and plates. Two bits distinguish all kinds of cells, so fewer sets have to be
     /// mirrored.
     special: Cells,
-    /// All places if the back is up, otherwise none.
+    /// All places if the back of the layer faces up, otherwise none.
     back: Cells,
 }
 
-/// Turns over a flap of `LAYERS` layers. It lies upside down on the rest, so its top layer becomes
-/// the lowest one.
+/// Turns over a flap of `LAYERS` layers. The flap then lies upside down on the rest, so its top
+/// layer becomes its lowest one.
 #[inline]
 fn turn<const LAYERS: usize, const SIDEWAYS: bool>(
     planes: &mut [Plane; MAX_LAYERS],

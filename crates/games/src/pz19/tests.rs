@@ -1,5 +1,5 @@
-//! The properties of the generator, checked with the independent search, and the geometry, checked
-//! against a simple model.
+//! Tests of the generator, which compare it with the independent search of `rhae_explore`, and of
+//! the geometry, which compare it with a simple model.
 
 use rhae_engine::{Direction, LevelIndex, Rng};
 use rhae_explore::{NativeLevel, shortest_win};
@@ -33,7 +33,7 @@ fn every_seed_has_the_declared_optimum() {
     }
 }
 
-/// The search inside the generator is fast enough for many more seeds.
+/// The search of the generator is fast enough to check many more seeds.
 #[test]
 fn generator_search_agrees_for_many_seeds() {
     for (index, optimum) in levels() {

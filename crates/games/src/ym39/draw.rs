@@ -1,8 +1,8 @@
 //! The drawing code.
 //!
 //! The land has nine by nine cells of six by six pixels, with one-pixel lines between and around
-//! them, so that it fills the frame exactly. A nest is drawn on these lines and stays visible
-//! around a creature in it.
+//! them, so that it fills the frame exactly. A nest is a ring on the lines around its cell, so it
+//! stays visible when a creature occupies the cell.
 
 use rhae_engine::Frame;
 
@@ -18,9 +18,9 @@ const ROCK: u8 = 2;
 const ROCK_SHADE: u8 = 3;
 const WATER: u8 = 9;
 const RIPPLE: u8 = 10;
-/// The ring around the called creature. No other ring has this colour.
+/// The colour of the ring around the clicked cell. No other ring has it.
 const CALL: u8 = 10;
-/// The ring around a nest with a creature of its colour.
+/// The colour of a nest's ring while a creature of the nest's colour is in it.
 const LIGHT: u8 = 0;
 
 /// The colour of the bodies and nests of a kind.
@@ -34,7 +34,7 @@ const fn color(kind: Kind) -> u8 {
     }
 }
 
-/// Returns the crossing of the lines at the upper left of a cell.
+/// Returns the pixel at a cell's upper-left corner, where two grid lines cross.
 const fn corner(cell: Cell) -> (usize, usize) {
     ((cell & 15) as usize * PITCH, (cell >> 4) as usize * PITCH)
 }
@@ -51,14 +51,18 @@ pub(super) static MIDDLES: Cells<(u8, u8)> = {
     middles
 };
 
-/// Returns the cell under a pixel. The last line belongs to the last cell.
+/// Returns the cell under a pixel. A grid line belongs to the cell on its right or below it; the
+/// line at the right or bottom edge belongs to the last cell.
 #[inline]
 pub(super) fn cell_at(x: u8, y: u8) -> Cell {
-    herd::cell(ALONG[usize::from(x)], ALONG[usize::from(y)])
+    herd::cell(
+        CELL_INDEX_OF_PIXEL[usize::from(x)],
+        CELL_INDEX_OF_PIXEL[usize::from(y)],
+    )
 }
 
-/// The column or row of each pixel column or row.
-static ALONG: [u8; 256] = {
+/// Maps a pixel coordinate (x or y) to the column or row of its cell.
+static CELL_INDEX_OF_PIXEL: [u8; 256] = {
     let mut along = [SIDE - 1; 256];
     let mut line = 0;
     while line < SIDE as usize * PITCH {
@@ -135,7 +139,7 @@ pub(super) fn draw(level: &Level, herd: &Herd, frame: &mut Frame) {
     }
 }
 
-/// Lights up a called cell.
+/// Draws the call ring around the clicked cell.
 pub(super) fn draw_called(frame: &mut Frame, cell: Cell) {
     ring(frame, cell, CALL);
 }
@@ -149,14 +153,14 @@ pub(super) fn draw_gaze(level: &Level, herd: &Herd, index: usize, frame: &mut Fr
     }
 }
 
-/// Draws the gazes of all creatures, which is shown after a call without effect.
+/// Draws the gaze lines of all creatures. They are shown after a call that has no effect.
 pub(super) fn draw_all_gazes(level: &Level, herd: &Herd, frame: &mut Frame) {
     for index in 0..level.land.count {
         draw_gaze(level, herd, index, frame);
     }
 }
 
-/// Draws the nests of a won level, with a halo if `wide`.
+/// Draws the nests of a won level, with a second ring around each if `wide`.
 pub(super) fn draw_shining(level: &Level, wide: bool, frame: &mut Frame) {
     for &(cell, kind) in level.nests() {
         ring(frame, cell, if wide { LIGHT } else { color(kind) });
@@ -179,7 +183,7 @@ fn halo(frame: &mut Frame, cell: Cell, color: u8) {
     frame.rect(x, y + PITCH + 1, PITCH + 1, 1, color);
 }
 
-/// Draws the lines around a cell without their ends, which other cells share.
+/// Draws the four lines around a cell, without the corner pixels, where four cells meet.
 #[inline]
 fn ring(frame: &mut Frame, cell: Cell, color: u8) {
     let (x, y) = corner(cell);
@@ -200,7 +204,8 @@ static SPRITES: [[Sprite; 5]; 5] = [
     sprites(Kind::Restless, RESTLESS),
 ];
 
-/// Bodies that look up: `#` is body, `o` the white and `*` the pupil of an eye.
+/// Sprite shapes, facing up (`ASLEEP` has no direction): `#` is the body, `o` the white of an eye,
+/// `*` the pupil.
 const ROUND: [&[u8; 6]; 6] = [
     b".####.", b"#*##*#", b"#o##o#", b"######", b".####.", b"..##..",
 ];

@@ -9,10 +9,10 @@
 //! * A shy creature backs away instead, as far as the way is free, and keeps its gaze.
 //! * A restless creature that is called turns by a quarter to the right after the others have
 //!   adopted its gaze.
-//! * A sleeping creature sees nothing, and a creature that reaches it keeps its own gaze. It wakes
-//!   when another creature arrives next to it, and looks at that one.
+//! * A sleeping creature sees nothing, and a creature that walks up to it keeps its own gaze. The
+//!   sleeper wakes when another creature arrives next to it, and then looks at that creature.
 //!
-//! **Invariant:** no two creatures share a cell, and none is on a rock. This module does not know
+//! **Invariant:** no two creatures share a cell, and none is on a rock. This module does not handle
 //! frames, clicks or the end of a level.
 
 use rhae_engine::{Packer, Unpacker};
@@ -45,7 +45,7 @@ pub(super) const fn is_land(cell: Cell) -> bool {
     cell & 15 < SIDE && cell >> 4 < SIDE
 }
 
-/// Returns the number of steps between two cells on the same line.
+/// Returns the number of steps between two cells in the same row or column.
 #[inline]
 const fn distance(one: Cell, other: Cell) -> u8 {
     let difference = one.abs_diff(other);
@@ -93,7 +93,8 @@ impl Gaze {
         TURNED[self as usize]
     }
 
-    /// Returns the cell some steps away. The gaze must be a direction.
+    /// Returns the cell that is `steps` steps away in the direction of this gaze, which must not be
+    /// `Asleep`.
     #[inline]
     pub(super) const fn from(self, cell: Cell, steps: u8) -> Cell {
         cell.wrapping_add((STRIDES[self.byte() as usize % 8] as u8).wrapping_mul(steps))
@@ -154,12 +155,14 @@ pub(crate) struct Herd {
     gazes: u64,
 }
 
-/// A set of creatures of a herd: the highest bits of their bytes.
+/// A set of creatures of a herd: the highest bit of a byte is set if the creature with that byte is
+/// a member.
 pub(super) type CreatureSet = u64;
 
-/// The cell of creatures that a level does not have, in no row and no column of the land.
+/// The cell of unused entries in a herd with fewer than [`MAX_CREATURES`] creatures. It is in no
+/// row and no column of the land.
 const OFF_LAND: Cell = 255;
-/// In each byte: the lowest bit, the lower four bits, the highest bit.
+/// Masks that select, in each byte, the lowest bit, the lower four bits and the highest bit.
 const EACH: u64 = 0x0101_0101_0101_0101;
 const LOWER: u64 = 0x0F0F_0F0F_0F0F_0F0F;
 const TOPS: u64 = 0x8080_8080_8080_8080;
@@ -215,7 +218,8 @@ impl Herd {
     const fn from(&self, cell: Cell) -> CreatureSet {
         let first = EACH * cell as u64;
         // Subtraction clears the highest bit, which is set first, if the lower bits are smaller
-        // than those of the cell. This decides where the highest bits are equal.
+        // than those of the cell. The result decides the comparison where the highest bits are
+        // equal.
         let rest = (self.cells | TOPS) - (first & !TOPS);
         (self.cells & !first | !(self.cells ^ first) & rest) & TOPS
     }
@@ -234,8 +238,8 @@ impl Herd {
         line & side
     }
 
-    /// Returns the number of steps from a cell to the nearest of `some`, which must not be empty
-    /// and must be on one of its lines.
+    /// Returns the number of steps from a cell to the nearest creature of `some`. The set must not
+    /// be empty, and its members must be in the row or column of the cell.
     #[inline]
     const fn steps_to(&self, mut some: CreatureSet, cell: Cell) -> u8 {
         let mut least = u8::MAX;
@@ -247,7 +251,7 @@ impl Herd {
         least
     }
 
-    /// Returns the creatures whose gaze has a bit.
+    /// Returns the creatures whose gaze byte has this bit set.
     #[inline]
     const fn gazing(&self, bit: u8) -> CreatureSet {
         self.gazes << bit.leading_zeros() & TOPS
@@ -290,7 +294,7 @@ type Reach = [Cells<u8>; 8];
 #[derive(Clone, Debug)]
 pub(super) struct Land {
     /// The number of cells in a direction up to the first rock or the border (`sights`), and up to
-    /// the first rock, pool or the border (`paths`).
+    /// the first rock, water or the border (`paths`).
     sights: Reach,
     paths: Reach,
     pub(super) kinds: [Kind; MAX_CREATURES],
@@ -348,7 +352,7 @@ pub(super) struct Walk {
     steps: u8,
 }
 
-/// The responses to one call, at most one from each side.
+/// The responses to one call. At most one creature responds from each of the four directions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Responses {
     /// The number of responses.
@@ -425,7 +429,7 @@ fn free(reach: &Reach, herd: &Herd, cell: Cell, gaze: u8) -> u8 {
     }
 }
 
-/// The creatures on the lines through the called cell, before anything has moved.
+/// A call: the clicked cell, and the creatures in its row and column before any of them moves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     pub(super) cell: Cell,
@@ -460,7 +464,8 @@ impl Call {
         }
     }
 
-    /// Returns whether it is certain that the call has no effect.
+    /// Returns whether it is certain that the call has no effect. If it is not certain, obstacles
+    /// may still block the view of every creature that looks towards the cell.
     #[inline]
     pub(super) const fn is_idle(&self) -> bool {
         self.called == 0 || self.turned | self.turning == 0

@@ -71,7 +71,8 @@ const MAPS: [&str; 8] = [
     a> .. .. (a .. .. .. .. ..
     p> ~~ .. .. p^ .. .. .. ..
     ",
-    // Sleepers: a creature that walks up to one keeps its gaze, and the sleeper wakes and looks at it.
+    // Sleepers: a creature that walks up to a sleeper keeps its own gaze, and the sleeper wakes and
+    // looks at it.
     "
     .. .. .. .. .. .. .. .. ..
     .. .. .. .. .. .. .. .. ..

@@ -1,4 +1,4 @@
-//! Stepping does not allocate once buffers have grown.
+//! Tests that a step does not allocate once the buffers have grown.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

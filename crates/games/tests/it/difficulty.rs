@@ -1,4 +1,4 @@
-//! Search confirms the declared optima, and random play does not win.
+//! Tests that search confirms the declared optima, and that random play hardly ever wins.
 
 use rhae_engine::{BaselineSource, Game, LevelIndex, Levels, Rng};
 use rhae_explore::{NativeLevel, random_play, shortest_win};
@@ -7,7 +7,7 @@ use rhae_games::Visitor;
 use crate::full;
 
 /// Checks that every baseline is twice the optimum of its level. Levels that need a long search are
-/// only checked in the long form.
+/// only checked in the long form of the test.
 struct OptimaHold;
 
 impl Visitor for OptimaHold {
@@ -60,8 +60,8 @@ impl Visitor for BlindPlayFails {
             for level in (1..levels.count()).map(LevelIndex) {
                 let attempt = 5 * G::FACTS.baselines[level.get()].actions;
                 let play = random_play(&levels, level, attempt, steps, &mut Rng::new(17, seed));
-                // A million steps can only refute the limit; the long form has enough to confirm
-                // it.
+                // A million steps are only enough to refute the limit of one in ten thousand. The
+                // long form of the test plays enough steps to confirm it.
                 let bound = if full() {
                     play.upper_bound()
                 } else {

@@ -1,4 +1,5 @@
-//! The registry, the sources, the pages and the playthroughs list the same games.
+//! Tests that the registry, the sources, the documentation pages and the playthroughs contain the
+//! same games.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -132,8 +133,8 @@ fn golden_playthroughs_hold() {
             .position(|(old, new)| old != new);
         assert!(
             golden == found,
-            "{base}: the playthrough differs from line {}. Changed behaviour needs a new version of the game. If the change is intended, \
-             review it and run `cargo xtask game {base} golden`",
+            "{base}: the game differs from line {} of its golden playthrough. If this version is not published yet, run \
+             `cargo xtask game {base} golden` and review the diff; a published game needs a new version",
             difference.map_or(golden.lines().count().min(found.lines().count()), |line| {
                 line
             }) + 1

@@ -40,7 +40,7 @@ impl Wire for Anthropic {
         Box::new(Pieces::default())
     }
 
-    // Anthropic counts cache reads and writes separately from the input.
+    // Anthropic counts cache reads and writes separately from the input, so they are added to it.
     fn usage(&self, value: &Value) -> Option<Usage> {
         let usage = &value["usage"];
         usage.as_object()?;
@@ -128,7 +128,8 @@ impl StreamAssembler for Pieces {
                     "stop_reason".to_owned(),
                     piece["delta"]["stop_reason"].clone(),
                 );
-                // Counts are cumulative, so they replace earlier ones. Missing counts stay missing.
+                // Counts are cumulative, so they replace earlier ones. A count that an event does
+                // not repeat stays unchanged.
                 if let Some(news) = piece["usage"].as_object() {
                     let news = news
                         .iter()

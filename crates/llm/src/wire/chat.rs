@@ -130,7 +130,8 @@ fn reasoning_items(message: &Value) -> Vec<Value> {
 }
 
 /// Parses the usage. Most servers count reasoning as part of the completion. Some count it
-/// separately, which is recognised by the total.
+/// separately; their total then exceeds the sum of prompt and completion, and the difference is
+/// added to the output.
 fn usage(value: &Value) -> Option<Usage> {
     value.as_object()?;
     let input_tokens = count(&value["prompt_tokens"]);

@@ -51,7 +51,7 @@ impl Wire for Gemini {
         Box::new(Pieces::default())
     }
 
-    // Gemini counts thinking separately from the reply.
+    // Gemini counts thinking separately from the reply, so it is added to the output.
     fn usage(&self, value: &Value) -> Option<Usage> {
         let usage = &value["usageMetadata"];
         usage.as_object()?;

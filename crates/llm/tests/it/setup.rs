@@ -51,7 +51,7 @@ pub(crate) fn server(faults: impl IntoIterator<Item = Fault>) -> ModelServer {
 pub(crate) struct RecordingObserver {
     pub(crate) sent: Vec<AttemptStart>,
     pub(crate) ended: Vec<(Attempt, Option<Reply>)>,
-    /// The number of attempts that it allows.
+    /// The number of attempts that the observer allows; `None` for no limit.
     pub(crate) max_requests: Option<usize>,
 }
 

@@ -124,7 +124,7 @@ impl<W: Write> RecordingWriter<W> {
     ///
     /// # Errors
     ///
-    /// This and the other methods return the error of the output.
+    /// This method and the others return an error if writing to `out` fails.
     pub fn new(mut out: W, header: &Header) -> io::Result<Self> {
         let line = HeaderLine {
             format: FORMAT.to_owned(),

@@ -1,9 +1,9 @@
 //! Reading and writing the recordings of the official tools: one observation with all its frames
 //! per line.
 //!
-//! The toolkit writes names of actions, the agents repository writes numbers; otherwise the formats
-//! are equal. Lines without an observation (token counts, and the scorecard at the end of the
-//! agents repository's files) are skipped.
+//! The toolkit writes the names of actions, and the agents repository writes their numbers.
+//! Otherwise the two formats are the same. Lines without an observation (token counts, and the
+//! scorecard at the end of the agents repository's files) are skipped.
 
 use rhae_engine::{Action, ActionKind, ActionSet, Frame, GameId, PlayState};
 use serde::Deserialize;
@@ -126,7 +126,8 @@ fn parse_entry(seen: Observation, before: Option<&Entry>) -> Result<Option<Entry
         "NOT_PLAYED" | "NOT_STARTED" => PlayState::NotFinished,
         name => PlayState::from_name(name).ok_or_else(|| unknown_state(name))?,
     };
-    // The agents repository omits the flag, but an opening RESET always starts a game.
+    // The agents repository omits the flag, but the opening RESET of a recording always starts the
+    // game from its first level.
     let full_reset = seen.full_reset || (before.is_none() && action == Action::Reset);
     Ok(Some(Entry {
         action,
@@ -170,8 +171,8 @@ pub struct ToolkitLine<'a> {
 }
 
 impl ToolkitLine<'_> {
-    /// Returns whether the official formats can represent an entry. They have no form for a command
-    /// that was ignored by the reset rule.
+    /// Returns whether the official formats can represent an entry. They cannot represent a command
+    /// that had no effect because of the reset rule or because the play had ended.
     pub const fn is_representable(entry: &Entry) -> bool {
         entry.counted || entry.full_reset
     }
@@ -207,8 +208,8 @@ impl ToolkitLine<'_> {
         let mut line = json!({ "timestamp": timestamp(self.at_ms), "data": observation })
             .to_string()
             .into_bytes();
-        // Removes the closing braces of both objects. The frames become the last field of the inner
-        // one.
+        // Remove the closing braces of both objects, so that the frames can be appended as the last
+        // field of the inner object.
         line.truncate(line.len() - 2);
         line.extend_from_slice(b",\"frame\":");
         write_frames(&mut line, self.frames);

@@ -15,7 +15,7 @@ fn spent(calls: u64) -> ModelUsage {
     }
 }
 
-/// A run with nothing but the required fields.
+/// Returns a run that has only the required fields.
 fn run() -> RunScore {
     RunScore {
         id: "ab12-v1".to_owned(),
@@ -38,7 +38,7 @@ fn run() -> RunScore {
     }
 }
 
-/// A card with nothing but the required fields.
+/// Returns a card that has only the required fields.
 fn card() -> Scorecard {
     Scorecard {
         card_id: "card-1".to_owned(),
@@ -71,7 +71,7 @@ fn card() -> Scorecard {
     }
 }
 
-/// The same card with every optional field.
+/// Returns the same card with every optional field.
 fn full_card() -> Scorecard {
     let mut card = card();
     card.source_url = Some("https://example.org/agent".to_owned());
@@ -123,7 +123,7 @@ fn scorecard_is_read_back_unchanged() {
 
 #[test]
 fn scorecard_of_the_official_server_is_read() {
-    // The official server sends neither tags nor anything that Rhae adds to runs.
+    // The official server sends neither tags nor the fields that Rhae adds to runs.
     let mut text = serde_json::to_value(card()).unwrap();
     let fields = text.as_object_mut().unwrap();
     fields.remove("tags");

@@ -36,7 +36,7 @@ pub(super) fn apply(spec: &SandboxSpec) -> Layers {
     // Many systems deny namespaces to ordinary users. The other layers do not depend on them.
     let namespaces = unshare(namespaces).is_ok();
     let limits = set_limits(spec).is_ok();
-    // Some containers forbid the Landlock system calls, which counts as no Landlock.
+    // Some containers forbid the Landlock system calls. Landlock then counts as missing.
     let landlock = restrict_files(spec).unwrap_or(None);
     let seccomp = syscalls::restrict().is_ok();
     Layers {
@@ -51,7 +51,8 @@ fn set_limits(spec: &SandboxSpec) -> nix::Result<()> {
     let limits = [
         (Resource::RLIMIT_AS, spec.memory_mb << 20),
         (Resource::RLIMIT_CPU, spec.cpu_seconds),
-        // Landlock forbids opening files for writing. This also covers inherited descriptors.
+        // Landlock forbids opening files for writing. This limit also covers descriptors that were
+        // inherited.
         (Resource::RLIMIT_FSIZE, 0),
         (Resource::RLIMIT_NOFILE, MAX_OPEN_FILES),
         (Resource::RLIMIT_CORE, 0),
@@ -63,8 +64,8 @@ fn set_limits(spec: &SandboxSpec) -> nix::Result<()> {
 }
 
 /// Allows reading and executing the listed paths and denies everything else that the kernel's
-/// Landlock version can restrict: other files, TCP ports, and signals to other processes. Returns
-/// the version of the ABI, or `None` if Landlock is not available.
+/// Landlock version can restrict: other files, TCP ports, abstract Unix sockets, and signals to
+/// other processes. Returns the version of the ABI, or `None` if Landlock is not available.
 fn restrict_files(spec: &SandboxSpec) -> Result<Option<u8>, landlock::RulesetError> {
     let abi = ABI::V6;
     let mut rules = Ruleset::default()

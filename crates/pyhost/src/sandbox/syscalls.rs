@@ -1,9 +1,9 @@
 //! The system-call filter: an allow-list of what an interpreter needs to compute, read files and
 //! write its responses.
 //!
-//! Every other call fails with `EPERM`, which a game sees as an exception: sockets, new processes
-//! and threads, changes to files, access to other processes, raised limits, and any call that
-//! future kernels add.
+//! Every other call fails with `EPERM`, which a Python game sees as an exception. This excludes
+//! sockets, new processes and threads, changes to files, access to other processes, raised limits,
+//! and any call that future kernels add.
 
 use std::collections::BTreeMap;
 
@@ -64,7 +64,7 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_times,
     libc::SYS_setitimer,
     libc::SYS_getitimer,
-    // Signals, scheduling and facts of the process itself.
+    // Signals, scheduling, and information about the process itself.
     libc::SYS_rt_sigaction,
     libc::SYS_rt_sigprocmask,
     libc::SYS_rt_sigreturn,
@@ -105,7 +105,7 @@ const ALLOWED: &[c_long] = &[
     SYS_execve,
 ];
 
-/// Legacy forms of the same calls, which exist only on x86-64.
+/// Legacy calls that exist only on x86-64. Most are older forms of the calls above.
 #[cfg(target_arch = "x86_64")]
 const LEGACY: &[c_long] = &[
     libc::SYS_open,
@@ -163,7 +163,7 @@ fn rules() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError>
     rules.insert(libc::SYS_tgkill, vec![only(0, word(), this)?]);
     // Reading limits is allowed; a null pointer as the new limit means no change.
     rules.insert(libc::SYS_prlimit64, vec![only(2, pointer(), 0)?]);
-    // Naming memory regions and the process itself.
+    // Allows naming memory regions and the process itself.
     let prctl = [libc::PR_SET_VMA, libc::PR_SET_NAME, libc::PR_GET_NAME];
     let prctl = prctl.map(|option| only(0, word(), u64::from(option.cast_unsigned())));
     rules.insert(

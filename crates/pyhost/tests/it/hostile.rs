@@ -1,4 +1,4 @@
-//! Hostile games: each fails its own play with a reason and harms nothing else.
+//! Hostile games: a play of such a game fails with a reason, and nothing else is affected.
 
 use std::time::Duration;
 
@@ -170,8 +170,8 @@ fn syntax_error_names_file_and_line() {
     );
 }
 
-/// Inside the sandbox a second launcher cannot apply any layer, like on a system that provides
-/// none.
+/// The test starts a second launcher inside the sandbox. It cannot apply any layer of isolation, as
+/// on a system that provides none.
 #[test]
 fn games_do_not_run_without_a_sandbox_unless_allowed() {
     let Some(python) = python() else { return };

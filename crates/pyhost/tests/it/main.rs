@@ -13,7 +13,7 @@ use rhae_engine::Environment;
 use rhae_pyhost::{Games, GamesOptions, Limits};
 use rhae_session::Catalog;
 
-/// The root of the repository.
+/// Returns the root of the repository.
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .ancestors()

@@ -65,7 +65,7 @@ fn task_section(body: &mut String, task: &ArcTask, report: &ArcReport) -> Result
         "<details class=\"task {class}\"><summary><code>{}</code><span class=\"state\">{state}</span>{set}<span class=\"quiet num\">{cost}</span></summary>",
         Escaped(task.id.as_str())
     );
-    // All grids of a task have one scale, so that their sizes can be compared.
+    // All grids of a task are drawn at the same scale, so that their sizes can be compared.
     let train = task
         .task
         .train
@@ -191,8 +191,8 @@ fn attempt_text(body: &mut String, one: &ArcAttempt) {
     }
 }
 
-/// Returns a grid as a picture of one pixel per cell, which the page scales, with marks where it
-/// differs from `expected`.
+/// Returns a grid as a picture with one pixel per cell, which the page enlarges. Marks show where
+/// the grid differs from `expected`.
 fn grid(grid: &Grid, expected: Option<&Grid>, label: &str) -> Result<String, PictureError> {
     let pixels: Vec<u8> = grid
         .cells()

@@ -17,8 +17,8 @@ pub(super) struct Failure<'a> {
     pub(super) message: Option<&'a str>,
 }
 
-/// Returns every failed play once, from the cards and, if a card does not mention it, from the
-/// recordings.
+/// Returns every failed play once. Failures are taken from the cards and, if a card does not
+/// mention a failure, from the recordings.
 pub(super) fn failures(report: &RunReport) -> Vec<Failure<'_>> {
     let mut failures: Vec<Failure<'_>> = Vec::new();
     for (index, card) in report.cards.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Data for the scripts of the pages: packed plays, the reasoning of actions, and the state of a
+//! Data that the pages' scripts request: packed plays, the reasoning of actions, and the state of a
 //! visitor's play.
 
 use std::io;
@@ -23,9 +23,9 @@ use crate::listeners::Subscription;
 use crate::rebuild::{ENTRIES_PER_READ, blocking};
 use crate::{ApiError, Server};
 
-/// The size of a chunk of packed frames, in bytes.
+/// The minimum size in bytes of a chunk of packed frames, except for the last chunk of each read.
 const CHUNK_BYTES: usize = 256 * 1024;
-/// The number of log entries whose reasoning one response contains.
+/// The number of log entries that one response with reasoning covers.
 const REASONING_PER_REQUEST: u32 = 32;
 /// The number of the visitor's most recent plays that are searched for a play to resume.
 const MAX_RECENT_PLAYS: u32 = 200;
@@ -33,7 +33,7 @@ const MAX_RECENT_CARDS: u32 = 200;
 /// The tag that cards opened in a browser have in addition to `human`.
 const TAG: &str = "browser";
 
-/// Returns a whole play in packed form. If the log does not replay, the response is aborted.
+/// Returns a whole play in packed form. If the log cannot be replayed, the response is aborted.
 pub(crate) async fn packed_play(
     State(server): State<Arc<Server>>,
     visitor: PageVisitor,
@@ -195,7 +195,8 @@ pub(crate) async fn state(
             && cards.iter().any(|card| card.id == facts.card)
     };
     let Some(facts) = plays.iter().find(resumable) else {
-        // A competition allows one play of each environment, all on one card.
+        // The page opens the play on the card that is already open, because in a competition all
+        // plays must be on one card.
         return Ok(Json(
             json!({"card_id": cards.first().map(|card| card.id.to_string())}),
         ));

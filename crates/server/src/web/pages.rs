@@ -1,4 +1,5 @@
-//! The gallery, the board, the replays and the plays in progress: which of them a visitor sees.
+//! The handlers of the gallery, play, replay and watch pages. They select the environments and
+//! plays that the visitor may see.
 
 use std::sync::Arc;
 

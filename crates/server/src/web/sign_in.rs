@@ -1,8 +1,10 @@
-//! Signing in: visitors get a new key in a cookie, and holders of a key store it in one.
+//! Signing in. A new visitor receives a key in a cookie; someone who already has a key signs in,
+//! which stores that key in the cookie.
 //!
 //! A key is created when a visitor starts to play, not when a page is viewed, so that crawlers
-//! create no keys. The number of new keys per minute is limited. Scripts cannot read the cookie,
-//! and other sites cannot make the browser send it.
+//! create no keys. The number of keys that `/visit` creates per minute is limited; an invitation
+//! has its own limit. Scripts cannot read the cookie, and the browser does not attach it to
+//! cross-site requests other than top-level navigation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,16 +21,16 @@ use crate::access::{Caller, is_same_origin};
 use crate::rate_limiter::RateLimiter;
 use crate::{ApiError, ApiKey, Server, Visitors};
 
-/// The maximum number of visitor keys created per minute, over all visitors.
+/// The maximum number of visitor keys that `/visit` creates per minute, over all visitors.
 const MAX_NEW_KEYS_PER_MINUTE: u32 = 600;
 const COOKIE_MAX_AGE_SECONDS: u32 = 365 * 24 * 60 * 60;
 
-/// Limits the rate at which visitor keys are created.
+/// Limits the rate at which `/visit` creates visitor keys.
 #[derive(Default)]
 pub(crate) struct NewKeyLimiter(RateLimiter);
 
 impl NewKeyLimiter {
-    fn count(&self, now: Duration) -> Result<(), ApiError> {
+    fn try_acquire(&self, now: Duration) -> Result<(), ApiError> {
         let counted = self.0.count(KeyId(0), MAX_NEW_KEYS_PER_MINUTE, now);
         counted.map_err(|retry_seconds| ApiError::RateLimit {
             max: MAX_NEW_KEYS_PER_MINUTE,
@@ -37,7 +39,8 @@ impl NewKeyLimiter {
     }
 }
 
-/// `POST /visit`: a page sends it before the first command, so that the visitor has a key.
+/// Handles `POST /visit`, which a page sends before its first command so that the visitor has a
+/// key.
 pub(crate) async fn visit(
     State(server): State<Arc<Server>>,
     caller: OptionalCaller,
@@ -53,8 +56,10 @@ pub(crate) async fn visit(
     if !open && server.config.visitors != Visitors::Public {
         return Err(ApiError::Unauthorized);
     }
-    server.new_key_limiter.count(server.started.elapsed())?;
-    let (secret, key) = new_visitor(&server, "visitor", GameSets::PUBLIC)?;
+    server
+        .new_key_limiter
+        .try_acquire(server.started.elapsed())?;
+    let (secret, key) = new_visitor_key(&server, "visitor", GameSets::PUBLIC)?;
     if let Some(keys) = &server.keys {
         keys.store().create_key(key).await?;
     }
@@ -122,8 +127,8 @@ pub(crate) async fn invitation(
     Ok(Html(invitation_page(&token)))
 }
 
-/// Creates a key for an invitation.
-pub(crate) async fn accept(
+/// Accepts an invitation: creates a visitor key and stores it in the cookie.
+pub(crate) async fn accept_invitation(
     State(server): State<Arc<Server>>,
     caller: OptionalCaller,
     Path(token): Path<String>,
@@ -138,7 +143,7 @@ pub(crate) async fn accept(
         return Ok(Redirect::to("/").into_response());
     }
     let keys = server.keys.as_ref().ok_or(ApiError::NoSuchPath)?;
-    let (secret, key) = new_visitor(
+    let (secret, key) = new_visitor_key(
         &server,
         &format!("visitor by {}", invitation.id),
         invitation.scopes.sets,
@@ -182,7 +187,7 @@ impl Server {
     }
 }
 
-fn new_visitor(server: &Server, name: &str, sets: GameSets) -> Result<(ApiKey, Key), ApiError> {
+fn new_visitor_key(server: &Server, name: &str, sets: GameSets) -> Result<(ApiKey, Key), ApiError> {
     let secret = ApiKey::generate().map_err(|error| ApiError::Failed(error.to_string()))?;
     let scopes = Scopes {
         sets,
@@ -205,7 +210,8 @@ fn new_visitor(server: &Server, name: &str, sets: GameSets) -> Result<(ApiKey, K
     ))
 }
 
-/// Builds the cookie. A proxy that terminates TLS announces it in `X-Forwarded-Proto`.
+/// Builds the cookie. It is `Secure` if the browser uses HTTPS, which the `Origin` header or a
+/// TLS-terminating proxy's `X-Forwarded-Proto` shows.
 fn cookie(secret: &ApiKey, headers: &HeaderMap) -> HeaderValue {
     let secure = headers
         .get("x-forwarded-proto")
@@ -221,7 +227,8 @@ fn cookie(secret: &ApiKey, headers: &HeaderMap) -> HeaderValue {
     HeaderValue::try_from(text).expect("a key consists of letters, digits and underscores")
 }
 
-/// Returns a field of a form. Keys contain no characters that form encoding escapes.
+/// Returns a field of a form. Does not percent-decode, because keys contain only characters that
+/// need no escaping; surrounding spaces (`+`) are removed.
 fn form_value(body: &[u8], name: &str) -> Option<String> {
     let text = str::from_utf8(body).ok()?;
     let field = text

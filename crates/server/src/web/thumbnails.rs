@@ -1,7 +1,8 @@
 //! Thumbnails for lists: the first level of an environment, and the current frame of a play.
 //!
-//! **Invariant:** viewing a list costs a bounded amount of work. One play at a time is rebuilt for
-//! its thumbnail, from a bounded part of its log, and once per state of the play.
+//! **Invariant:** viewing a list costs a bounded amount of work. Only one play at a time is rebuilt
+//! for its thumbnail, at most [`MAX_REPLAYED_ENTRIES`] of its log entries are replayed, and the
+//! thumbnail is cached for the current state of the play.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,12 +26,13 @@ const ZOOM: usize = 4;
 /// The maximum number of environments opened concurrently for thumbnails. Each hosted environment
 /// needs a process.
 const MAX_CONCURRENT_OPENS: usize = 2;
-/// The seed of every play opened through the API: the canonical game.
+/// The seed of every play opened through the API. Seed 0 gives the canonical game.
 const SEED: u64 = 0;
-/// The maximum number of log entries replayed for a thumbnail. The last snapshot is rarely older.
+/// The maximum number of log entries replayed for a thumbnail. The last snapshot is rarely more
+/// than this number of entries old.
 const MAX_REPLAYED_ENTRIES: u32 = 1024;
 const MAX_CACHED_THUMBNAILS: usize = 512;
-/// The maximum age of a cached thumbnail whose play has advanced since.
+/// The maximum age at which a cached thumbnail is still used although its play has advanced.
 const MAX_THUMBNAIL_AGE: Duration = Duration::from_secs(10);
 
 /// Cached thumbnails: of first levels, which never change, and of plays that are not in memory.
@@ -129,7 +131,8 @@ pub(crate) async fn current(
 }
 
 impl Server {
-    /// Returns the thumbnail of a play that is not in memory. The rebuilt play is not put into
+    /// Returns the thumbnail of a play that is not in memory, or `None` if the play's card is
+    /// closed or the play cannot be rebuilt within the limit. The rebuilt play is not put into
     /// memory, so that viewing lists evicts no play.
     async fn thumbnail_of_log(&self, facts: &PlayFacts) -> Result<Option<Bytes>, ApiError> {
         if facts.closed_ms.is_some() {
@@ -170,8 +173,8 @@ impl Server {
 }
 
 impl Thumbnails {
-    /// Returns the cached thumbnail of a play. If the play has advanced on another server, a
-    /// thumbnail younger than [`MAX_THUMBNAIL_AGE`] is good enough.
+    /// Returns the cached thumbnail of a play. If the play has advanced since the thumbnail was
+    /// drawn, the thumbnail is used only while it is younger than [`MAX_THUMBNAIL_AGE`].
     fn cached(&self, id: PlayId, entries: u32) -> Option<Option<Bytes>> {
         let plays = self.plays.lock().unwrap_or_else(PoisonError::into_inner);
         let drawn = plays

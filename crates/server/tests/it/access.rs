@@ -14,7 +14,7 @@ use crate::test_server::{Access, TestServer};
 
 const BOTH: &[GameSet] = &[GameSet::Public, GameSet::SemiPrivate];
 
-/// A server with keys whose environment `ny40` is semi-private and `ym39` private.
+/// Starts a server with keys on which `ny40` is semi-private and `ym39` is private.
 fn server_with_keys(folder: &std::path::Path) -> TestServer {
     let set = |id: &str| match &id[..4] {
         "ny40" => GameSet::SemiPrivate,
@@ -173,7 +173,7 @@ fn source_download_requires_its_scope() {
     source(&server.admin_key(), "kq19").assert_error(404, "SERVER_ERROR");
 }
 
-/// Every request that names an environment.
+/// Sends every kind of request that names an environment and returns the responses.
 fn requests(client: &Client, card: &str, guid: &str, id: &str) -> Vec<Answer> {
     let mut answers = vec![
         client.get(&format!("/api/games/{id}")),
@@ -224,8 +224,8 @@ fn hidden_environment_gets_the_same_response_as_a_missing_one() {
     let before = client.card(&card);
     drop(client);
     server.stop();
-    // The same database twice: first the environment is in a set that the key may not see, then it
-    // is not served at all.
+    // Start servers on the same database twice: first the environment is in a set that the key may
+    // not see, then it is not served at all.
     let public = |id: &str| !["ny40", "ym39"].contains(&&id[..4]);
     let mut answers = Vec::new();
     for served in [true, false] {

@@ -1,5 +1,5 @@
-//! Property test: arbitrary bytes and JSON through the real routes never cause a 5xx, and change
-//! nothing unless the request succeeds.
+//! Property test: arbitrary bytes and JSON, sent through the real routes, never cause a 5xx
+//! response, and they change nothing unless the request succeeds.
 
 use std::sync::Arc;
 
@@ -22,7 +22,8 @@ const PATHS: [&str; 7] = [
     "/api/scorecard/nothing",
 ];
 
-/// Arbitrary JSON, a few levels deep, sometimes with field names and values that the API uses.
+/// Generates arbitrary JSON, a few levels deep, sometimes with field names and values that the API
+/// uses.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -48,7 +49,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// An object with the fields of a command, each valid, invalid or missing.
+/// Generates an object with the fields of a command, each of which is valid, arbitrary or missing.
 fn near_command() -> impl Strategy<Value = Value> {
     let field = |right: Value| prop_oneof![4 => Just(Some(right)), 1 => any_json().prop_map(Some), 1 => Just(None)];
     let fields = (

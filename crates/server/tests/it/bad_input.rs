@@ -24,7 +24,7 @@ struct Ids {
 }
 
 impl Ids {
-    /// Replaces the placeholders in `<…>` by ids.
+    /// Replaces placeholders such as `<open>` with ids.
     fn fill(&self, text: &str) -> String {
         let names = [
             ("<open>", &self.open),
@@ -65,7 +65,7 @@ fn ids(server: &TestServer) -> (Client, Ids) {
     )
 }
 
-/// All state that a request could have changed.
+/// Returns the state that a request could have changed.
 fn state(server: &TestServer, ids: &Ids) -> [Value; 3] {
     let (client, other) = (server.client("k"), server.client("other"));
     [

@@ -72,7 +72,7 @@ impl Client {
         }
     }
 
-    /// The same client, with an idempotency key on every request.
+    /// Returns the same client, with an idempotency key on every request.
     pub(crate) fn with_idempotency_key(&self, key: &str) -> Self {
         Self {
             idempotency_key: Some(key.to_owned()),
@@ -80,7 +80,7 @@ impl Client {
         }
     }
 
-    /// The same client, with an `Accept` header.
+    /// Returns the same client, with an `Accept` header.
     pub(crate) fn with_accept(&self, accept: &'static str) -> Self {
         Self {
             accept: Some(accept),
@@ -88,7 +88,8 @@ impl Client {
         }
     }
 
-    /// A browser, with or without a cookie.
+    /// Returns a client that sends a cookie instead of a key, as a browser does. `None` stands for
+    /// a browser without a cookie.
     pub(crate) fn with_cookie(&self, cookie: Option<&str>) -> Self {
         Self {
             cookie: Some(cookie.unwrap_or_default().to_owned()),

@@ -19,7 +19,8 @@ fn competition_card_counts_every_environment_and_is_readable_after_closing() {
             &json!({"card_id": card, "game_id": "kq19-v1"}),
         )
         .assert_error(400, "SERVER_ERROR");
-    // Without an action since the opening, RESET repeats the frame and counts nothing.
+    // Without an action since the play was opened, RESET returns the same frame again and is not
+    // counted.
     let again = client.act("kq19", &guid, Action::Reset).success();
     assert_eq!(
         (&again["full_reset"], &again["action_input"]["id"]),

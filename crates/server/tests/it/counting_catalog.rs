@@ -18,12 +18,12 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// How many environments were opened.
+    /// Returns how many environments were opened.
     pub(crate) fn opened(&self) -> u64 {
         self.opened.load(Ordering::SeqCst)
     }
 
-    /// How many commands environments executed.
+    /// Returns how many commands the environments executed.
     pub(crate) fn acted(&self) -> u64 {
         self.acted.load(Ordering::SeqCst)
     }

@@ -1,4 +1,4 @@
-//! Each limit in isolation.
+//! Tests each limit in isolation.
 
 use rhae_engine::Action;
 use rhae_server::{Config, Limits};

@@ -19,7 +19,7 @@ pub(crate) fn corrupt(folder: &std::path::Path, statement: &'static str) {
         .unwrap();
 }
 
-/// A mix of keys, clicks, undo and occasional RESETs.
+/// Returns the action of a turn: a mix of keys, clicks, undo and occasional RESETs.
 fn action(turn: u32) -> Action {
     match turn % 29 {
         0 => Action::Reset,
@@ -50,7 +50,7 @@ fn append_actions(folder: &std::path::Path, guid: &str, actions: u32) -> u32 {
             .unwrap();
         let stored = store.play(guid.parse().unwrap()).await.unwrap().unwrap();
         let mut play = Play::new(Builtin.open("hk26", 0).unwrap(), ResetRule::Official);
-        // Few enough at a time that the store receives them in order.
+        // Append few entries at a time, so that the store receives them in order.
         for first in (1..=actions).step_by(25) {
             let mut appends = Vec::new();
             for index in first..(first + 25).min(actions + 1) {

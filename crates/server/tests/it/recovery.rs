@@ -56,7 +56,7 @@ fn concurrent_requests_of_one_play_are_serialised_and_rebuild_it_once() {
         (actions(&client, &card), server.inner.plays_in_memory()),
         (80.into(), 1)
     );
-    // The log must replay, or the play would be frozen now.
+    // If the log did not replay, the restarted server would freeze the play.
     drop(client);
     server.stop();
     let server = TestServer::start(folder.path());

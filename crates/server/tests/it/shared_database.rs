@@ -1,4 +1,4 @@
-//! Two servers on one database, with the commands of a play going to either.
+//! Two servers on one database. Each command of a play goes to one of them.
 
 use rhae_engine::{Action, LevelIndex};
 use serde_json::json;
@@ -28,7 +28,7 @@ fn client_can_switch_servers_between_commands() {
         }
     }
     assert_eq!(last["state"], "WIN");
-    // Both servers have a copy of the play; the stale one must not trust its own.
+    // Both servers have a copy of the play. The server whose copy is stale must not rely on it.
     for client in &clients {
         client
             .act("kq19", &guid, Action::Action1)
@@ -64,7 +64,8 @@ fn concurrent_commands_on_two_servers_lose_nothing() {
                     );
                     match answer.status {
                         200 => answered += 1,
-                        // The other server appended first several times in a row.
+                        // The request failed because the other server appended first several times
+                        // in a row.
                         _ => answer.assert_error(503, "SERVICE_UNAVAILABLE"),
                     }
                 }

@@ -16,7 +16,7 @@ fn thumbnail(client: &Client, guid: &str) -> Answer {
 #[test]
 fn thumbnail_survives_a_restart_and_rebuilds_the_play_once() {
     let folder = tempfile::tempdir().unwrap();
-    // Snapshots are frequent, so that the thumbnail is made from one.
+    // Take snapshots often, so that the thumbnail is made from a snapshot.
     let config = Config {
         snapshot_every: 4,
         ..Config::default()
@@ -60,7 +60,7 @@ fn thumbnail_survives_a_restart_and_rebuilds_the_play_once() {
     client.act("kq19", &stood, Action::Action1).success();
     assert_ne!(thumbnail(&client, &stood).text, before[1].text);
     assert_eq!(counts.opened(), 3);
-    // Plays of closed cards are on no list.
+    // Plays of closed cards appear in no list, so they have no thumbnail.
     client.close(&card);
     assert_eq!(thumbnail(&client, &walked).status, 404);
     assert_eq!(counts.opened(), 3);

@@ -13,7 +13,7 @@ use crate::test_server::{Access, TestServer};
 const SHORT: Duration = Duration::from_millis(150);
 const LONG: Duration = Duration::from_secs(600);
 
-/// Limits whose timeouts no test reaches unless it shortens them.
+/// Returns limits with timeouts so long that no test reaches them unless it shortens them.
 fn long_timeouts() -> Limits {
     Limits {
         header_timeout: LONG,
@@ -34,7 +34,7 @@ fn start(folder: &std::path::Path, limits: Limits) -> TestServer {
 
 fn connect(server: &TestServer) -> TcpStream {
     let stream = TcpStream::connect(server.address()).unwrap();
-    // Ends a failing test instead of letting it hang.
+    // Without this timeout, a failing test would hang.
     stream
         .set_read_timeout(Some(Duration::from_secs(60)))
         .unwrap();
@@ -193,7 +193,7 @@ fn connections_beyond_the_limit_wait() {
         },
     );
     let held = [connect(&server), connect(&server)];
-    // Served after the two idle connections have been closed.
+    // This request is served only after the two idle connections have been closed.
     server.client("k").get("/api/games").success();
     for mut stream in held {
         assert_eq!(stream.read(&mut [0; 64]).unwrap(), 0);

@@ -3,8 +3,8 @@
 use crate::image::{Image, MAX_IMAGE_SIDE};
 
 /// Divides an image at rows and columns of a single colour. The separator is the colour other than
-/// ground with the most such lines, or ground if no other colour has any. `None` for fewer than two
-/// parts.
+/// ground with the most such lines, or ground if no other colour has any. Returns `None` if there
+/// are fewer than two parts.
 pub(crate) fn cut(image: &Image) -> Option<Vec<Image>> {
     let row_of = |y: usize| {
         let first = image.at(0, y);
@@ -56,7 +56,8 @@ pub(crate) fn cut(image: &Image) -> Option<Vec<Image>> {
     Some(parts.collect())
 }
 
-/// Returns for each colour the cells of this colour, cropped.
+/// Returns one image per colour, except ground. It contains only the cells of this colour and is
+/// cropped to them.
 pub(crate) fn by_color(image: &Image) -> Vec<Image> {
     let counts = image.histogram();
     let colors = (1..16).filter(|&color| counts[usize::from(color)] > 0);
@@ -77,8 +78,8 @@ pub(crate) fn rows(image: &Image) -> Vec<Image> {
     (0..image.h).map(|y| image.part(0, y, image.w, 1)).collect()
 }
 
-/// Returns the object with the largest (or, with `least`, smallest) value of a property; `None` if
-/// different objects share it.
+/// Returns the object with the largest (or, with `least`, smallest) value of a property. Returns
+/// `None` if several different objects have this value.
 pub(crate) fn pick(objects: &[Image], values: &[i32], least: bool) -> Option<Image> {
     let best = if least {
         values.iter().min()?
@@ -90,14 +91,14 @@ pub(crate) fn pick(objects: &[Image], values: &[i32], least: bool) -> Option<Ima
         .zip(values)
         .filter(|(_, value)| *value == best);
     let (object, _) = found.next()?;
-    // A tie between equal objects is not ambiguous.
+    // A tie between objects with the same content is not ambiguous.
     found
         .all(|(other, _)| other.w == object.w && other.cells == object.cells)
         .then(|| object.clone())
 }
 
-/// Returns all objects with the largest (or, with `least`, smallest) value or, with `others`, the
-/// remaining objects.
+/// Returns all objects with the largest (or, with `least`, smallest) value of a property. With
+/// `others`, returns the remaining objects instead.
 pub(crate) fn keep(
     objects: &[Image],
     values: &[i32],
@@ -118,7 +119,7 @@ pub(crate) fn keep(
 }
 
 /// Paints all objects at their positions into one image, in the order of the list or, with
-/// `growing`, small ones over large ones.
+/// `growing`, the largest first, so that small objects are on top.
 pub(crate) fn compose(objects: &[Image], growing: bool) -> Option<Image> {
     let left = objects.iter().map(|object| object.x).min()?;
     let top = objects.iter().map(|object| object.y).min()?;
@@ -167,7 +168,8 @@ pub(crate) fn line_up(objects: &[Image], down: bool) -> Option<Image> {
     Some(canvas)
 }
 
-/// Paints objects of equal size over each other; with `over`, the first object is on top.
+/// Paints objects of the same size over each other; with `over`, the first object is on top.
+/// Returns `None` if the sizes differ.
 pub(crate) fn overlay(objects: &[Image], over: bool) -> Option<Image> {
     let first = objects.first()?;
     if objects.iter().any(|object| object.size() != first.size()) {

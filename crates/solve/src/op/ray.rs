@@ -3,8 +3,8 @@
 use super::region::NEIGHBOR_OFFSETS;
 use crate::image::Image;
 
-/// Sets of directions as bits with the indices of [`NEIGHBOR_OFFSETS`]. Without the last two sets,
-/// the list is closed under the symmetries of the square.
+/// Sets of directions. Bit i of a set stands for the direction `NEIGHBOR_OFFSETS[i]`. Without the
+/// last two sets, the list is closed under the symmetries of the square.
 pub(crate) const DIRECTIONS: [u8; 17] = [
     0b0000_0001,
     0b0000_0010,
@@ -25,14 +25,16 @@ pub(crate) const DIRECTIONS: [u8; 17] = [
     0b0000_1100,
 ];
 
-/// Extends every cell over ground in the directions of a set, up to the next cell.
+/// Extends the colour of every cell over the adjacent ground in the directions of a set, up to the
+/// next cell that is not ground or the border. `set` is an index of [`DIRECTIONS`].
 pub(crate) fn smear(image: &Image, set: u8) -> Image {
     let mut result = image.clone();
     for (bit, &(dx, dy)) in NEIGHBOR_OFFSETS.iter().enumerate() {
         if DIRECTIONS[usize::from(set)] >> bit & 1 == 0 {
             continue;
         }
-        // The scan follows the direction, so cells that are already filled pass their colour on.
+        // The scan moves in the direction of the ray, so that newly filled cells pass their colour
+        // on.
         let mut way = image.clone();
         let rows: Vec<i32> = if dy < 0 {
             (0..image.h as i32).rev().collect()
@@ -59,7 +61,8 @@ pub(crate) fn smear(image: &Image, set: u8) -> Image {
     result
 }
 
-/// Moves every cell to the border, without gaps; directions are right, down, left, up.
+/// Moves every cell towards the border until the cells are packed without gaps. The directions from
+/// 0 are right, down, left, up.
 pub(crate) fn gravity(image: &Image, direction: u8) -> Image {
     let mut cells = vec![0; image.cells.len()];
     let (lines, length) = if direction.is_multiple_of(2) {
@@ -92,9 +95,9 @@ pub(crate) fn gravity(image: &Image, direction: u8) -> Image {
     image.with_cells(cells)
 }
 
-/// Returns the ground between two cells of the same colour on a line, in that colour. The bits of
-/// `lines` are: horizontal (0), vertical (1), the diagonals (2 and 3). The two cells are not part
-/// of the result.
+/// Returns only the ground cells that lie on a line between two cells of the same colour, painted
+/// in that colour. The bits of `lines` are: horizontal (0), vertical (1), the diagonals (2 and 3).
+/// The two cells are not part of the result.
 pub(crate) fn connect(image: &Image, lines: u8) -> Image {
     let mut result = image.map(|_| 0);
     let ways = [(1, 0), (0, 1), (1, 1), (-1, 1)];
@@ -127,8 +130,8 @@ pub(crate) fn connect(image: &Image, lines: u8) -> Image {
     result
 }
 
-/// Fills all ground with the nearest colour, measured in steps over sides. On a tie the smaller
-/// colour wins.
+/// Fills every ground cell with the colour of the nearest cell that is not ground. Distances are
+/// counted in steps between cells that share a side. On a tie the smaller colour wins.
 pub(crate) fn spread(image: &Image) -> Image {
     let mut now = image.clone();
     loop {
@@ -152,12 +155,12 @@ pub(crate) fn spread(image: &Image) -> Image {
     }
 }
 
-/// Moves each object until it touches the border or another object; directions are right, down,
-/// left, up.
+/// Moves each object until it touches the border or another object. The directions from 0 are
+/// right, down, left, up.
 pub(crate) fn slide(image: &Image, direction: u8, objects: &[Image]) -> Image {
     let (dx, dy) = NEIGHBOR_OFFSETS[usize::from(direction)];
     let mut order: Vec<&Image> = objects.iter().collect();
-    // The objects in front move first.
+    // The objects that are farthest in the direction of movement move first.
     order.sort_by_key(|object| match direction {
         0 => -i32::from(object.x) - object.w as i32,
         1 => -i32::from(object.y) - object.h as i32,

@@ -162,7 +162,7 @@ pub(crate) fn enclosed_mask(image: &Image, corners: bool) -> Vec<bool> {
         .collect()
 }
 
-/// Returns only the enclosed ground, in the most frequent colour of the image.
+/// Returns only the enclosed ground cells, painted in the most frequent colour of the image.
 pub(crate) fn enclosed(image: &Image, corners: bool) -> Image {
     let color = image.majority();
     image.with_cells(
@@ -187,7 +187,8 @@ pub(crate) fn filled(image: &Image) -> Image {
     )
 }
 
-/// Returns the cells that touch neither ground nor the border or, with `edge`, the others.
+/// Returns the cells that touch neither ground nor the border of the image. With `edge`, returns
+/// all other cells that are not ground.
 pub(crate) fn inner(image: &Image, edge: bool) -> Image {
     let mut cells = image.cells.clone();
     for (index, cell) in cells.iter_mut().enumerate() {
@@ -210,7 +211,8 @@ pub(crate) enum Adjacency {
     Both,
 }
 
-/// Returns the ground cells next to other cells, in the colour of the neighbour.
+/// Returns only the ground cells that have a neighbour that is not ground, painted in the colour of
+/// that neighbour.
 pub(crate) fn outline(image: &Image, touch: Adjacency) -> Image {
     let steps = match touch {
         Adjacency::Sides => &NEIGHBOR_OFFSETS[..4],
@@ -231,7 +233,7 @@ pub(crate) fn outline(image: &Image, touch: Adjacency) -> Image {
     image.with_cells((0..image.cells.len()).map(cell).collect())
 }
 
-/// Returns a frame, one cell wide, around the image.
+/// Returns only a frame, one cell wide, that surrounds the image and has its most frequent colour.
 pub(crate) fn framed(image: &Image) -> Option<Image> {
     let color = image.majority();
     let (w, h) = (image.w + 2, image.h + 2);

@@ -1,8 +1,10 @@
-//! Repair: fills ground in a regular image by its symmetry or its period.
+//! Repair: fills the ground cells of a symmetric or periodic image from the corresponding other
+//! cells.
 
 use crate::image::Image;
 
-/// Fills ground by reflection at the axes of symmetry of the image; `None` if nothing changes.
+/// Fills ground cells from their mirror images at the axes of symmetry of the image. Returns `None`
+/// if nothing changes.
 pub(crate) fn by_symmetry(image: &Image) -> Option<Image> {
     let mut now = image.clone();
     let mut changed = false;
@@ -69,8 +71,9 @@ fn axes(image: &Image) -> Vec<Axis> {
     kinds.into_iter().filter_map(best).collect()
 }
 
-/// Returns the number of cells that equal their mirror image; `None` if a cell contradicts it or at
-/// most a third of the image matches. Ground contradicts nothing.
+/// Returns the number of cells that have the same colour as their mirror image. Returns `None` if a
+/// cell and its mirror image have different colours or at most a third of the image matches. Ground
+/// matches every colour.
 fn agreement(image: &Image, axis: Axis) -> Option<usize> {
     let mut agreed = 0;
     for (index, &cell) in image
@@ -90,8 +93,8 @@ fn agreement(image: &Image, axis: Axis) -> Option<usize> {
     (agreed * 3 > image.cells.len()).then_some(agreed)
 }
 
-/// Fills ground from cells one period away, for all shifts that no cell contradicts; `None` if
-/// nothing changes.
+/// Fills ground cells from the cells one period away. A period is any shift for which no two cells
+/// have different colours, ground excepted. Returns `None` if nothing changes.
 pub(crate) fn by_period(image: &Image) -> Option<Image> {
     let (w, h) = (image.w as i32, image.h as i32);
     let mut shifts = Vec::new();

@@ -28,7 +28,7 @@ pub(crate) fn without_empty(image: &Image) -> Option<Image> {
     })
 }
 
-/// Removes rows and columns that equal the previous one.
+/// Removes rows and columns that are identical to the previous one.
 pub(crate) fn without_doubles(image: &Image) -> Option<Image> {
     let new_column =
         |x: &usize| *x == 0 || (0..image.h).any(|y| image.at(*x, y) != image.at(x - 1, y));
@@ -54,7 +54,8 @@ pub(crate) fn placed(image: &Image, (w, h): (usize, usize)) -> Image {
     canvas
 }
 
-/// Enlarges every cell so that the image has this size; `None` if the size is not a multiple.
+/// Enlarges every cell so that the image has the given size. Returns `None` if that size is not a
+/// multiple of the image's size.
 pub(crate) fn scaled(image: &Image, (w, h): (usize, usize)) -> Option<Image> {
     if !w.is_multiple_of(image.w) || !h.is_multiple_of(image.h) {
         return None;
@@ -80,7 +81,7 @@ pub(crate) fn mirror_tiled(image: &Image, (w, h): (usize, usize)) -> Option<Imag
     Image::build(w, h, |x, y| image.at(fold(x, image.w), fold(y, image.h)))
 }
 
-/// Rearranges the cells in reading order into another size; missing cells are ground.
+/// Rearranges the cells, in reading order, into an image of another size. Missing cells are ground.
 pub(crate) fn wrapped(image: &Image, (w, h): (usize, usize)) -> Option<Image> {
     Image::build(w, h, |x, y| {
         image.cells.get(y * w + x).copied().unwrap_or(0)
@@ -99,8 +100,8 @@ pub(crate) fn kron(image: &Image, ground: bool) -> Option<Image> {
     })
 }
 
-/// Paints the image over its symmetric image, which has the same bounding box; `None` if the
-/// symmetry changes the size of the box.
+/// Paints the content of the image over its own mirrored or rotated copy, which occupies the same
+/// bounding box. Returns `None` if the symmetry changes the size of the box.
 pub(crate) fn mirrored(image: &Image, which: u8) -> Option<Image> {
     let content = image.cropped()?;
     let turned = content.symmetry(which);

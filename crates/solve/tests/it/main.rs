@@ -141,7 +141,7 @@ proptest! {
         if let [one, other] = solution.attempts(2) {
             prop_assert_ne!(&one.grid, &other.grid);
         }
-        // The last step may exceed the budget.
+        // The search completes its last step, which may exceed the budget.
         prop_assert!(solution.work < 4 * budget.work, "{}", solution.work);
         prop_assert_eq!(solve_test(&task, 0, &budget, &never), solution);
     }

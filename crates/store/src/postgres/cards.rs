@@ -11,10 +11,11 @@ use uuid::Uuid;
 use crate::postgres::{listener, requests, rows, session};
 use crate::{Card, CardId, CardKey, IdempotencyKey, NewCard, Owner, StaleCutoffs, StoreError};
 
-/// The precision of a card's time of last use. It saves most actions from writing it.
+/// The precision of a card's time of last use. Because it is coarse, most actions need not write
+/// the time.
 const USE_PRECISION_MS: i64 = 1000;
-/// If the last heartbeat is older than this, no server was running. Each running server sends a
-/// heartbeat every few seconds.
+/// If the last heartbeat is older than this, the store assumes that no server was running. Each
+/// running server records a heartbeat every few seconds.
 const DOWNTIME_MS: i64 = 15_000;
 
 pub(crate) async fn open(
@@ -24,8 +25,8 @@ pub(crate) async fn open(
 ) -> Result<(), StoreError> {
     let mut transaction = pool.begin().await?;
     if card.only_one || card.max_open.is_some() {
-        // Serialises the requests of one owner. Another owner with the same first eight bytes only
-        // waits a little longer.
+        // Serialises the requests of one owner. The lock covers only the first eight bytes of the
+        // owner, so two owners that share these bytes wait for each other, which is harmless.
         let owner = i64::from_be_bytes(*card.owner.0.first_chunk().expect("an owner has 32 bytes"));
         sqlx::query("SELECT pg_advisory_xact_lock($1)")
             .bind(owner)
@@ -62,7 +63,7 @@ pub(crate) async fn open(
     );
     let games: Vec<&str> = card.games.iter().map(GameId::as_str).collect();
     // PostgreSQL cannot store the character U+0000, which a client's text may contain. JSON escapes
-    // it.
+    // it, so the text is stored as JSON.
     let source_url = card
         .source_url
         .as_ref()
@@ -150,7 +151,7 @@ pub(crate) async fn lock_open(
 }
 
 /// Records that cards are in use. Rows locked by another transaction are skipped, because that
-/// transaction records the same.
+/// transaction is recording a use of the same card.
 pub(crate) async fn record_use(
     connection: &mut PgConnection,
     cards: &[i64],
@@ -192,7 +193,7 @@ pub(crate) async fn close(pool: &PgPool, card: CardKey) -> Result<(), StoreError
     session::commit(transaction).await
 }
 
-/// Notifies subscribers of the plays of closed cards.
+/// Notifies the subscribers of every play on these cards, which the transaction closes.
 async fn notify_plays(connection: &mut PgConnection, cards: &[i64]) -> Result<(), StoreError> {
     let query = sqlx::query_scalar("SELECT id FROM rhae.plays WHERE card = ANY ($1) ORDER BY key")
         .bind(cards);
@@ -236,7 +237,7 @@ pub(crate) async fn close_stale(
     closed.iter().map(id).collect()
 }
 
-/// Restarts the idle timers if no server was running.
+/// Restarts the idle timers of all open cards if no server was running until now.
 pub(crate) async fn restart_idle_timers(pool: &PgPool) -> Result<(), StoreError> {
     let mut transaction = pool.begin().await?;
     heartbeat(&mut transaction).await?;
@@ -244,7 +245,7 @@ pub(crate) async fn restart_idle_timers(pool: &PgPool) -> Result<(), StoreError>
 }
 
 /// Records that a server is running. If the previous heartbeat is too old, no client could use a
-/// card in between, so all idle timers restart.
+/// card in between, so the idle timers of all open cards restart.
 async fn heartbeat(connection: &mut PgConnection) -> Result<(), StoreError> {
     let query = sqlx::query_scalar("SELECT rhae.now_ms() - at_ms FROM rhae.alive FOR UPDATE");
     let downtime_ms: i64 = query.fetch_one(&mut *connection).await?;

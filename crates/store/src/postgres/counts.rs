@@ -1,5 +1,5 @@
-//! Updates the counts of plays in the transaction that appends to their logs, while it holds the
-//! locks on the plays' rows.
+//! Keeps each play's counts (levels, resets, actions) up to date, in the same transaction that
+//! appends to its log and while this transaction holds the lock on the play's row.
 
 use std::collections::HashMap;
 
@@ -59,7 +59,8 @@ async fn read(
     Ok(found.iter().filter_map(last).collect())
 }
 
-/// Recomputes missing counts from the log before this entry.
+/// Recomputes and stores the missing or corrupt counts of a play from the log entries before this
+/// one. Returns the counts of the last run.
 async fn recount(connection: &mut PgConnection, append: &Append) -> Result<RunCounts, StoreError> {
     let query = sqlx::query("SELECT * FROM rhae.log WHERE play = $1 AND entry < $2 ORDER BY entry");
     let entries = query
@@ -67,7 +68,8 @@ async fn recount(connection: &mut PgConnection, append: &Append) -> Result<RunCo
         .bind(i64::from(append.index))
         .fetch_all(&mut *connection)
         .await?;
-    // A corrupt log must not block the other plays of the transaction. `rhae db check` reports it.
+    // A corrupt log counts as empty, because it must not block the other plays of the transaction.
+    // `rhae db check` reports it.
     let entries = entries
         .iter()
         .map(rows::entry)

@@ -174,8 +174,8 @@ pub(crate) async fn of_owner(
         .collect()
 }
 
-/// `used_ms` is stored only to the second and preselects the cards; the time of a play's last entry
-/// decides.
+/// Preselects cards by `used_ms`, which may lag by up to a second, and then selects plays by the
+/// time of their last entry.
 pub(crate) async fn active(
     pool: &PgPool,
     owner: Option<Owner>,
@@ -303,7 +303,7 @@ pub(crate) async fn count(pool: &PgPool) -> Result<u64, StoreError> {
     Ok(count.cast_unsigned())
 }
 
-/// Stores a snapshot and deletes all but the newest of those before it.
+/// Stores a snapshot. Of the snapshots with fewer entries, only the newest is kept.
 pub(crate) async fn save_snapshot(
     pool: &PgPool,
     play: PlayKey,

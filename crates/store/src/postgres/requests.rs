@@ -35,8 +35,9 @@ pub(crate) async fn delete_old(pool: &PgPool, age_ms: u64) -> Result<u64, StoreE
     Ok(query.execute(pool).await?.rows_affected())
 }
 
-/// Claims the keys of entries, ordered by owner and name, and returns those that were free. Waits
-/// for other transactions that have claimed one of them.
+/// Claims the keys of log entries and returns those that were free. The keys are claimed in the
+/// order of owner and name, so that transactions cannot deadlock. If another transaction has
+/// claimed one of them, waits until that transaction ends.
 pub(crate) async fn claim<'a>(
     connection: &mut PgConnection,
     mut requests: Vec<(&'a IdempotencyKey, PlayKey, i32)>,

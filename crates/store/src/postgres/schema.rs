@@ -1,5 +1,5 @@
-//! The tables and the migrations of older databases. All tables are in the schema `rhae`, so the
-//! database may contain others.
+//! The tables, and the migrations that update older databases. All tables are in the schema `rhae`,
+//! so the database may also contain tables of other programs.
 //!
 //! **Invariant:** a released migration never changes; new ones are appended. `rhae.version` holds
 //! the number of applied migrations. An advisory lock serialises servers that start at the same
@@ -133,7 +133,8 @@ pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<(), StoreEr
         )));
     }
     let known = i64::try_from(MIGRATIONS.len()).expect("the list of migrations is short");
-    // A role without the right to change the schema can still use one that is up to date.
+    // The version is read first, so that a role without the right to change the schema can use one
+    // that is up to date.
     match version(connection).await? {
         Some(found) if found > known => return Err(StoreError::NewerSchema { found, known }),
         Some(found) if found == known => return Ok(()),

@@ -14,8 +14,9 @@ use crate::StoreError;
 /// How long a commit or a connection attempt may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Settings of every connection. The idle timeout releases the locks of a server that has lost its
-/// power. Commits are durable even if the database's default is asynchronous.
+/// Settings of every connection. The idle timeout releases the locks of a server that crashed or
+/// lost power during a transaction. The last statement makes commits durable even if the database
+/// commits asynchronously by default.
 const SESSION_SETTINGS: &str = "
     SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
     SET lock_timeout = '5s';
@@ -25,7 +26,8 @@ const SESSION_SETTINGS: &str = "
 
 /// The address of a PostgreSQL database: `postgres://user:password@host:port/database`.
 ///
-/// `Display` and `Debug` omit the user and the password.
+/// `Display` and `Debug` omit the password, and also the user unless the database has no other
+/// name.
 ///
 /// # Examples
 ///

@@ -1,9 +1,9 @@
 //! The writer task of a server: takes all pending entries, appends them in one transaction,
 //! commits, and replies to their callers.
 //!
-//! It never waits for a batch to fill. Entries queue up while the previous commit is in flight. A
-//! rejected entry changes nothing and does not affect the others. A database error fails every
-//! entry of the transaction, and the next transaction uses a new connection.
+//! It never waits for a batch to fill. The entries that arrive while a commit is in flight form the
+//! next batch. A rejected entry changes nothing and does not affect the others. A database error
+//! fails every entry of the transaction, and the next transaction uses a new connection.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::play_cache::PlayCache;
 use crate::postgres::{PostgresAddress, cards, counts, listener, requests, rows, session};
 use crate::{CardKey, IdempotencyKey, PlayId, PlayKey, StoreError};
 
-/// The maximum number of entries per transaction, which bounds the latency of the first.
+/// The maximum number of entries per transaction, which bounds the latency of the first entry.
 const MAX_BATCH: usize = 512;
 
 pub(crate) struct Append {
@@ -85,14 +85,16 @@ pub(crate) async fn run(
                 replies
             }
             Err(error) => {
-                // Closing the connection rolls back and releases all locks, whatever its state.
+                // Closing the connection rolls the transaction back and releases all locks,
+                // whatever state the connection is in.
                 drop(connection.take());
                 play_cache.clear();
                 callers.iter().map(|_| Err(error.clone())).collect()
             }
         };
         for (caller, reply) in callers.into_iter().zip(replies) {
-            // The caller may have dropped its future; it learns the result by reading.
+            // The caller may have dropped its future. It can then find out the result by reading
+            // the log.
             let _ = caller.send(reply);
         }
     }
@@ -145,8 +147,8 @@ async fn attempt(
 
 /// Appends entries of different plays and commits.
 ///
-/// Returns an error if the database failed. Nothing was written then, except that the effect of
-/// [`StoreError::CommitUnknown`] is unknown.
+/// Returns an error if the database failed. Nothing was written then, unless the error is
+/// [`StoreError::CommitUnknown`], after which the transaction may or may not have taken effect.
 async fn transaction(
     connection: &mut PgConnection,
     play_cache: &mut PlayCache,
@@ -205,7 +207,8 @@ async fn transaction(
     Ok(appends.iter().map(reply).collect())
 }
 
-/// Locks the open cards among those of the entries until the commit and returns them.
+/// Finds out which cards of the entries are open, locks these cards until the commit, and returns
+/// them.
 async fn lock_cards(
     connection: &mut PgConnection,
     appends: &[Append],
@@ -238,7 +241,8 @@ async fn lock_plays(
     rows.iter().map(head).collect()
 }
 
-/// Inserts entries whose indices are next, and records the use of their cards.
+/// Inserts entries, whose indices must be the next ones of their logs, and records the use of their
+/// cards.
 pub(crate) async fn insert(
     connection: &mut PgConnection,
     appends: &[&Append],

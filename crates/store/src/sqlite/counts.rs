@@ -1,6 +1,8 @@
-//! Updates the counts of plays in the transaction that appends to their logs.
+//! Keeps each play's counts (levels, resets, actions) up to date, in the same transaction that
+//! appends to its log.
 //!
-//! In a file from before counts were stored, a play is counted from its log at its next entry.
+//! In a database written before counts were stored, a play's counts are computed from its log when
+//! the next entry is appended.
 
 use rhae_protocol::RunOutcome;
 use rusqlite::{Connection, Row, params};
@@ -41,7 +43,7 @@ impl Counts {
     ) -> Result<(), StoreError> {
         self.play_cache.make_room(&[append.play]);
         if !self.play_cache.is_current(append.play, append.index) {
-            let (id, last) = read(connection, append)?;
+            let (id, last) = load_or_rebuild(connection, append)?;
             self.play_cache.insert(append.play, id, append.index, last);
         }
         self.appended
@@ -52,8 +54,12 @@ impl Counts {
     }
 }
 
-/// Reads a play's id and its last run before the appended entry.
-fn read(connection: &Connection, append: &Append) -> Result<(PlayId, RunCounts), StoreError> {
+/// Returns the play's id and the counts of its last run before the appended entry. If they are
+/// missing or corrupt, recomputes and stores the counts of all runs.
+fn load_or_rebuild(
+    connection: &Connection,
+    append: &Append,
+) -> Result<(PlayId, RunCounts), StoreError> {
     let id = first(
         connection,
         "SELECT id FROM plays WHERE key = ?1",
@@ -63,11 +69,14 @@ fn read(connection: &Connection, append: &Append) -> Result<(PlayId, RunCounts),
     let id = id.ok_or_else(|| StoreError::Corrupt("a log without a play".to_owned()))?;
     let statement = "SELECT * FROM runs WHERE play = ?1 ORDER BY run DESC LIMIT 1";
     // A corrupt row is recomputed from the log, like a missing one.
-    if let Some(last) = default_if_corrupt(first(connection, statement, [append.play.0], run))? {
+    if let Some(last) =
+        default_if_corrupt(first(connection, statement, [append.play.0], run_from_row))?
+    {
         return Ok((id, last));
     }
     let statement = "SELECT * FROM log WHERE play = ?1 AND entry < ?2 ORDER BY entry";
-    // A corrupt log must not block the other plays of the transaction. `rhae db check` reports it.
+    // A corrupt log counts as empty, because it must not block the other plays of the transaction.
+    // `rhae db check` reports it.
     let entries = default_if_corrupt(all(
         connection,
         statement,
@@ -81,7 +90,7 @@ fn read(connection: &Connection, append: &Append) -> Result<(PlayId, RunCounts),
     Ok((id, runs.last().cloned().unwrap_or_default()))
 }
 
-/// Replaces a corrupt value by the default, and passes other errors on.
+/// Replaces a corrupt value with the default; other errors are returned unchanged.
 fn default_if_corrupt<T: Default>(found: Result<T, StoreError>) -> Result<T, StoreError> {
     match found {
         Err(StoreError::Corrupt(_)) => Ok(T::default()),
@@ -111,7 +120,7 @@ fn write(connection: &Connection, play: PlayKey, run: &RunCounts) -> Result<(), 
 }
 
 /// Reads a row of the table `runs`.
-pub(crate) fn run(row: &Row<'_>) -> Result<RunCounts, StoreError> {
+pub(crate) fn run_from_row(row: &Row<'_>) -> Result<RunCounts, StoreError> {
     let levels = RunCounts::levels_from(rows::text(row, "levels")?)?;
     let state = row.get("state")?;
     let resets = rows::number(row, "resets")?;

@@ -52,8 +52,8 @@ pub(crate) fn of_owner(
     )
 }
 
-/// `used_ms` is stored only to the second and preselects the cards; the time of a play's last entry
-/// decides.
+/// Preselects cards by `used_ms`, which may lag by up to a second, and then selects plays by the
+/// time of their last entry.
 pub(crate) fn active(
     file: &Connection,
     owner: Option<Owner>,
@@ -161,7 +161,7 @@ pub(crate) fn runs(file: &Connection, play: PlayKey) -> Result<Vec<RunCounts>, S
         file,
         "SELECT * FROM runs WHERE play = ?1 ORDER BY run",
         [play.0],
-        counts::run,
+        counts::run_from_row,
     )
 }
 
@@ -175,7 +175,7 @@ pub(crate) fn card_runs(file: &Connection, card: CardKey) -> Result<Vec<PlayRuns
         let counted = row.get::<_, Option<i64>>("run")?.is_some();
         Ok((
             rows::play(row)?,
-            counted.then(|| counts::run(row)).transpose()?,
+            counted.then(|| counts::run_from_row(row)).transpose()?,
         ))
     })?;
     let mut plays: Vec<(Play, Vec<RunCounts>)> = Vec::new();

@@ -41,7 +41,8 @@ impl Readers {
             .map_err(|_| unavailable("the database is being closed"))?;
         let (path, idle) = (Arc::clone(&self.path), Arc::clone(&self.idle));
         let reading = tokio::task::spawn_blocking(move || {
-            // Holds the permit until the connection is returned, even if the caller has gone.
+            // Holds the permit until the connection is returned, even if the caller has dropped its
+            // future.
             let _permit = permit;
             let connection = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let connection = connection.map_or_else(|| connect(&path, Access::Read), Ok)?;

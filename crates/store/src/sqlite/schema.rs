@@ -1,4 +1,4 @@
-//! The tables and the migrations of older files.
+//! The tables, and the migrations that update older files.
 //!
 //! **Invariant:** a released migration never changes; new ones are appended. The file's
 //! `user_version` is the number of applied migrations.

@@ -1,10 +1,10 @@
 //! The writer thread: takes all pending commands, executes them in one transaction, commits, and
 //! replies to their callers.
 //!
-//! It never waits for a batch to fill. Commands queue up while the previous commit is being written
-//! to disk, so throughput grows with the number of callers. A rejected command (a closed card, an
-//! index that is not the next) changes nothing and does not affect the others. A database error
-//! fails every command of the transaction.
+//! It never waits for a batch to fill. The commands that arrive while a commit is being written to
+//! disk form the next batch, so throughput grows with the number of callers. A rejected command (a
+//! closed card, an index that is not the next) changes nothing and does not affect the others. A
+//! database error fails every command of the transaction.
 //!
 //! The thread calls SQLite directly, so an entry costs four short prepared statements and no thread
 //! switch.
@@ -27,9 +27,10 @@ use crate::{
     StoreError,
 };
 
-/// The maximum number of commands per transaction, which bounds the latency of the first.
+/// The maximum number of commands per transaction, which bounds the latency of the first command.
 const MAX_BATCH: usize = 512;
-/// The precision of a card's time of last use. It saves most actions from writing the card's row.
+/// The precision of a card's time of last use. Because it is coarse, most actions need not write
+/// the card's row.
 const USE_PRECISION_MS: u64 = 1000;
 
 /// A change to the database.
@@ -109,7 +110,8 @@ pub(crate) fn run(
             }
         };
         for (caller, reply) in callers.into_iter().zip(replies) {
-            // The caller may have dropped its future; it learns the result by reading.
+            // The caller may have dropped its future. It can then find out the result by reading
+            // the log.
             let _ = caller.send(reply);
         }
         for play in counts.appended.drain(..) {
@@ -272,7 +274,7 @@ impl Batch<'_> {
         Ok(Output::Nothing)
     }
 
-    /// Schedules notifications for the plays of a closed card.
+    /// Schedules notifications for the plays of a closed card. They are sent after the commit.
     fn notify_plays(&mut self, card: CardKey) -> Result<(), StoreError> {
         let plays = all(
             self.connection,
@@ -310,7 +312,7 @@ impl Batch<'_> {
         ))
     }
 
-    /// Stores a snapshot and deletes all but the newest of those before it.
+    /// Stores a snapshot. Of the snapshots with fewer entries, only the newest is kept.
     fn save_snapshot(&self, play: PlayKey, snapshot: &Snapshot) -> Reply {
         let mut statement = self.connection.prepare_cached(
             "DELETE FROM snapshots WHERE play = ?1 AND entries < (SELECT max(entries) FROM snapshots WHERE play = ?1 AND entries < ?2)",
@@ -384,7 +386,8 @@ impl Batch<'_> {
         Ok(Output::Play(key))
     }
 
-    /// Appends an entry if its idempotency key is free, its card is open and its index is next.
+    /// Appends an entry if its idempotency key is free, its card is open and its index is the next
+    /// of the log.
     fn append(&mut self, append: &Append) -> Reply {
         // The key is checked first: a retry must be recognised even after its card was closed.
         requests::check(self.connection, append.idempotency_key.as_ref())?;
@@ -393,7 +396,8 @@ impl Batch<'_> {
         Ok(Output::Nothing)
     }
 
-    /// Inserts an entry if its index is next, records its idempotency key and updates the counts.
+    /// Inserts an entry if its index is the next of the log, records its idempotency key and
+    /// updates the counts.
     fn insert(&mut self, append: &Append) -> Result<(), StoreError> {
         let Append {
             play,

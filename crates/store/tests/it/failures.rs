@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{card_with_play, entry, open};
 
-/// An entry that takes several pages.
+/// Returns an entry that takes several database pages.
 fn large() -> Entry {
     let details = Details {
         reasoning: Some(Value::from("x".repeat(16_000))),

@@ -56,7 +56,7 @@ impl Fixture {
         (self.commits)()
     }
 
-    /// Sets the clock of PostgreSQL and returns the time, for stores that take it from the caller.
+    /// Sets the clock of PostgreSQL, and returns the time for stores that take it from the caller.
     pub(crate) async fn at(&self, now_ms: u64) -> u64 {
         if let Backend::Postgres(server) = &self.backend {
             sql(server, &format!("UPDATE public.clock SET ms = {now_ms}")).await;
@@ -88,7 +88,7 @@ impl Fixture {
         }
     }
 
-    /// Executes a statement behind the store's back.
+    /// Executes a statement on the database directly, without going through the store.
     pub(crate) async fn sql(&self, statement: &str) {
         match &self.backend {
             Backend::Sqlite(folder) => crate::files::sql(&folder.path().join("rhae.db"), statement),

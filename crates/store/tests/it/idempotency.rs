@@ -193,7 +193,8 @@ async fn concurrent_requests_with_one_key_execute_once(fixture: &Fixture) {
     let (second_card, second_play) = card_with_play(one).await;
     for index in 1..=20 {
         let key = index.to_string();
-        // On one server and on two, always with different plays, so that only the key decides.
+        // Both requests go to one store, or each goes to its own, in turn. They always append to
+        // different plays, so that only the shared key can prevent the second append.
         let [near, far] = [one, other.as_ref()].map(|store| {
             let heads = async {
                 (

@@ -41,8 +41,8 @@ async fn opened(fixture: &Fixture, owner: u8, lasting: bool, at_ms: u64) -> (Car
     (card.id, play.id)
 }
 
-/// Lists contain the owner's plays, the newest first. Active plays are recent and on open cards. A
-/// lasting card does not expire.
+/// Checks that lists contain the owner's plays, the newest first, that active plays are recent and
+/// on open cards, and that a lasting card does not expire.
 async fn lists(fixture: &Fixture) {
     let store = fixture.store.as_ref();
     let (one, two) = (Owner([1; 32]), Owner([2; 32]));
@@ -171,7 +171,8 @@ async fn invitations(store: &dyn KeyStore) {
             .await
             .unwrap()
     );
-    // Rejected because the invitation is expired, used up, revoked, or not an invitation at all.
+    // These are rejected because the invitation is expired, used up, revoked, or not an invitation
+    // at all.
     assert!(
         !store
             .accept_invitation(KeyId(1), key(12), 5_000)

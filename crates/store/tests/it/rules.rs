@@ -193,7 +193,7 @@ async fn idle_and_old_cards_are_closed(fixture: &Fixture) {
             .unwrap();
         ids.push(card.id);
     }
-    // A server is running all the time.
+    // A server runs during this time and looks for stale cards regularly.
     for now_ms in (0..70_000).step_by(10_000) {
         let nothing = StaleCutoffs {
             used_before_ms: 0,
@@ -219,7 +219,7 @@ async fn idle_and_old_cards_are_closed(fixture: &Fixture) {
         now_ms,
     };
     assert_eq!(store.close_stale(old).await.unwrap(), [ids[1]]);
-    // No server is running for a while.
+    // No server runs for a while. The next one to start restarts the idle timers.
     store
         .restart_idle_timers(fixture.at(90_000).await)
         .await

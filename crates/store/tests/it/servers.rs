@@ -174,7 +174,7 @@ async fn idle_time_counts_only_while_any_server_runs() {
         assert_eq!(store.close_stale(idle(now_ms)).await.unwrap(), []);
     }
     fixture.at(520_001).await;
-    // A restarted server sees that another one was running.
+    // A restarted server sees that another one was running, so it does not extend the idle time.
     other.restart_idle_timers(0).await.unwrap();
     assert_eq!(other.close_stale(idle(520_001)).await.unwrap().len(), 1);
     assert_eq!(

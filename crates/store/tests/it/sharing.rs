@@ -1,4 +1,4 @@
-//! Two stores on one database, like two servers.
+//! Two stores on one database, as two servers would use it.
 
 use std::sync::Arc;
 

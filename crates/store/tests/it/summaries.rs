@@ -19,7 +19,7 @@ on_both_stores!(
     play_facts_match_the_log,
 );
 
-/// A straightforward reference implementation of the counts of a log.
+/// Counts the entries of a log with a straightforward reference implementation.
 fn counted(log: &[Entry]) -> Vec<RunOutcome> {
     let mut runs: Vec<RunOutcome> = Vec::new();
     let mut level = 0;
@@ -64,8 +64,8 @@ async fn stored(store: &dyn Store, card: CardKey) -> Vec<RunOutcome> {
     store.card_runs(card).await.unwrap().pop().unwrap().runs
 }
 
-/// Covers all sources of the counts: the writer's cache, the stored row, and the log of an older
-/// database.
+/// Covers all sources from which the store takes counts: the writer's cache, the stored row, and
+/// the log of an older database.
 async fn stored_counts_equal_the_counts_of_the_log(fixture: &Fixture) {
     let logs = (vec(entries(), 0..30), vec(entries(), 1..30));
     let mut runner = TestRunner::deterministic();

@@ -1,9 +1,9 @@
 //! Prepares a text for the scanner: blanks out reasoning sections and replaces full-width and other
-//! compatibility forms of digits and brackets by ASCII.
+//! compatibility forms of digits and brackets with ASCII characters.
 //!
 //! Invariant: byte offsets do not change, so a span of the cleaned text is also a span of the
-//! original text. The remaining bytes of a replaced multi-byte character become [`FILLER`], which
-//! the readers skip.
+//! original text. If a multi-byte character is replaced, its remaining bytes become [`FILLER`],
+//! which the scanner and the other readers skip.
 
 /// Padding after a replaced multi-byte character.
 pub(super) const FILLER: u8 = 0;
@@ -72,8 +72,8 @@ fn blank_reasoning(text: &[u8], bytes: &mut [u8]) -> bool {
     begin.is_some()
 }
 
-/// Returns whether the tag at the start of `text` is an opening one, and its length; `None` if
-/// there is no tag.
+/// Returns whether the tag at the start of `text` is an opening tag, and the length of the tag.
+/// Returns `None` if `text` does not start with a tag.
 fn tag_at(text: &[u8]) -> Option<(bool, usize)> {
     let starts_with = |tag: &str| {
         text.get(..tag.len())
@@ -90,15 +90,15 @@ fn tag_at(text: &[u8]) -> Option<(bool, usize)> {
     })
 }
 
-/// Returns the ASCII form of a character: Unicode NFKC for digits, brackets and signs, and a comma
-/// for the ideographic comma.
+/// Returns the ASCII form of a character: the Unicode NFKC form for digits, brackets and signs, a
+/// comma for the ideographic comma, and [`OTHER`] for characters without an ASCII form.
 fn ascii(letter: char) -> u8 {
     let digit =
         |first: u32| b'0' + u8::try_from((u32::from(letter) - first) % 10).expect("less than ten");
     match letter {
         '\0' => b' ',
         '\x01'..='\x7f' => u8::try_from(letter).expect("ASCII"),
-        // Full-width forms have the order of ASCII.
+        // Full-width forms are in the same order as the ASCII characters.
         '\u{FF01}'..='\u{FF5E}' => {
             u8::try_from(u32::from(letter) - 0xFEE0).expect("full-width forms are those of ASCII")
         }

@@ -1,8 +1,8 @@
-//! Reads a grid from the last lines of a text: `1 2`, `12`, `|1|2|`, or `[1,2]` without an outer
-//! list.
+//! Reads a grid from the last lines of a text. A row may be written as `1 2`, `12`, `|1|2|`, or
+//! `[1,2]` without an outer list.
 //!
-//! Only the last lines count, so that numbers in the middle of an explanation are not taken for an
-//! answer. The parser calls this module only if the scanner found no grid.
+//! Only the last lines are read, so that numbers in the middle of an explanation are not taken for
+//! an answer. The parser calls this module only if the scanner found no grid.
 
 use super::clean::FILLER;
 use super::scan::number;
@@ -11,9 +11,9 @@ use crate::grid::{Grid, GridError, MAX_GRID_SIDE};
 
 /// The classification of a line.
 enum Line {
-    /// May follow the rows.
+    /// An empty line. It may follow the rows.
     Blank,
-    /// The delimiter of a code block; may follow the rows.
+    /// The delimiter of a code block. It may follow the rows.
     Fence,
     /// The line below the header of a Markdown table.
     Rule,
@@ -23,11 +23,13 @@ enum Line {
 
 struct Row {
     cells: Result<Vec<u8>, GridError>,
-    /// Whether brackets or separators identify a row even if it is the only one.
+    /// Whether brackets or separators make clear that the line is a row, even if it is the only
+    /// one.
     evident: bool,
 }
 
-/// Reads the grid in the last lines; `None` if they are not rows or begin before `floor`.
+/// Reads the grid in the last lines. Returns `None` if they are not rows or begin before the byte
+/// offset `floor`.
 pub(super) fn rows(text: &[u8], floor: usize) -> Option<Result<Answer, GridError>> {
     let (mut rows, mut start, mut end) = (Vec::new(), text.len(), text.len());
     let mut line_end = text.len();
@@ -41,7 +43,8 @@ pub(super) fn rows(text: &[u8], floor: usize) -> Option<Result<Answer, GridError
                 if rows.is_empty() {
                     end = line_end;
                 }
-                // One row more than the maximum is enough to detect an oversized grid.
+                // Rows beyond the maximum plus one are not stored: one extra row is enough to
+                // detect an oversized grid.
                 if rows.len() <= MAX_GRID_SIDE {
                     rows.push(row);
                 }
@@ -74,7 +77,8 @@ pub(super) fn rows(text: &[u8], floor: usize) -> Option<Result<Answer, GridError
 }
 
 fn line(line: &[u8]) -> Line {
-    // In any notation, a row of thirty cells is much shorter than this limit.
+    // A longer line cannot be a row: in any notation, a row of thirty cells is much shorter than
+    // this limit.
     let line = line.trim_ascii();
     if line.len() > 1000 {
         return Line::Other;

@@ -1,11 +1,11 @@
 //! Scans all lists of a text in one pass with a stack.
 //!
-//! A list that contains only numbers and lists is *plain*. It is a row, a grid or malformed, and
-//! the lists inside it are not separate candidates. A list that contains anything else (words,
-//! braces, keys) is not a candidate, but the lists inside it are.
+//! A list that contains only numbers and lists is *plain*. A plain list is a row, a grid or
+//! malformed; the lists inside it are not separate candidates. A list that contains anything else
+//! (words, braces, keys) is not a candidate, but the lists inside it are.
 //!
-//! Invariant: one step reads a bounded number of bytes. The stack keeps only the innermost
-//! [`MAX_DEPTH`] lists; a list with deeper nesting cannot be a grid.
+//! Invariant: the work per byte of the text is bounded, so the scan takes linear time. The stack
+//! keeps only the innermost [`MAX_DEPTH`] lists; a list with deeper nesting cannot be a grid.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::grid::{Grid, GridError, MAX_GRID_SIDE, short};
 
 const MAX_DEPTH: usize = 64;
 
-/// Keys whose value is the answer.
+/// The keys whose value is taken for the answer.
 const KEYS: [&[u8]; 4] = [b"output", b"answer", b"grid", b"result"];
 
 /// The result of [`scan`].
@@ -28,7 +28,7 @@ pub(super) struct ScanResult {
     pub(super) fault: Option<(usize, ParseError)>,
 }
 
-/// Finds the list that is a grid or, for several tests, the list of `tests` grids.
+/// Finds the list that is the answer: a grid if `tests` is 1, otherwise a list of `tests` grids.
 pub(super) fn scan(text: &[u8], tests: usize) -> ScanResult {
     let mut scan = Scan {
         text,
@@ -72,7 +72,8 @@ impl Candidates {
             && self.fault.is_none()
     }
 
-    /// Replaces each candidate by one that was found later in the text.
+    /// Replaces each candidate with the one of the same kind that was found later in the text, if
+    /// any.
     fn merge(&mut self, later: Self) {
         let Self {
             boxed,
@@ -96,7 +97,7 @@ struct OpenList {
     plain: bool,
     content: Content,
     fault: Option<ParseError>,
-    /// The candidates inside this list. They count only if the list turns out not to be plain.
+    /// The candidates inside this list. They are used only if this list turns out not to be plain.
     inner: Option<Box<Candidates>>,
 }
 
@@ -188,7 +189,8 @@ impl OpenList {
         match self.content {
             Content::Nothing => ListKind::GridError(GridError::Empty.into()),
             Content::Numbers(row) => ListKind::Row(row),
-            // Parentheses around one list belong to a call such as `array([1, 2])`.
+            // Parentheses around a single list belong to a call such as `array([1, 2])`, so they
+            // add no level of nesting.
             Content::Rows(mut rows) if self.round && rows.len() == 1 => {
                 ListKind::Row(rows.remove(0))
             }
@@ -236,7 +238,8 @@ impl Scan<'_> {
             }
         }
         while let Some(frame) = self.stack.pop_back() {
-            // An open plain list is a truncated answer. Any other open bracket is part of prose.
+            // A plain list that is still open at the end of the text is a truncated answer. Any
+            // other open bracket is part of prose.
             if frame.plain {
                 let span = frame.open..self.text.len();
                 self.record(
@@ -283,7 +286,7 @@ impl Scan<'_> {
         if !frame.plain {
             return self.discard(frame);
         }
-        // A replaced multi-byte bracket is followed by filler that belongs to it.
+        // If the bracket replaced a multi-byte character, filler bytes follow that belong to it.
         let left_over = self.text[self.at..]
             .iter()
             .take_while(|&&byte| byte == FILLER)
@@ -293,7 +296,8 @@ impl Scan<'_> {
         if self.stack.is_empty() {
             return self.record(verdict, &span);
         }
-        // Most rows are no candidates by themselves, so the copy is skipped for them.
+        // A row is a candidate by itself only if a box or a key labels it. For all other rows the
+        // copy is skipped.
         if !matches!(verdict, ListKind::Row(_)) || self.source_of(&span).1 {
             self.record(verdict.clone(), &span);
         }
@@ -302,8 +306,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Drops a list that is not a candidate: the candidates inside it count, and the list around it
-    /// is not plain either.
+    /// Drops a list that is not a candidate. The candidates inside it are kept, and the list around
+    /// it is marked as not plain.
     fn discard(&mut self, frame: OpenList) {
         let inner = frame.inner.map_or_else(Candidates::default, |inner| *inner);
         match self.stack.back_mut() {
@@ -337,7 +341,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Records a plain list as a candidate, which counts if no plain list encloses it.
+    /// Records a plain list as a candidate. The candidate is used only if no plain list encloses
+    /// it.
     fn record(&mut self, verdict: ListKind, span: &Range<usize>) {
         let (source, labelled) = self.source_of(span);
         let answer = |grids: Vec<Grid>, source| {
@@ -390,7 +395,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Reads an element of a list: anything but a bracket or a separator.
+    /// Reads an element of a list: anything except brackets and separators. Outside lists it does
+    /// nothing.
     fn read_element(&mut self, byte: u8) {
         let Some(frame) = self.stack.back_mut() else {
             return;
@@ -402,7 +408,7 @@ impl Scan<'_> {
             b'0'..=b'9' if !rest.first().is_some_and(in_token) => frame.number(Ok(byte - b'0')),
             b'0'..=b'9' | b'+' | b'-' | b'.' | b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
                 let length = rest.iter().take_while(|byte| in_token(byte)).count();
-                // Longer tokens cannot be numbers, so only their beginning is copied.
+                // A longer token cannot be a number, so only the beginning of a token is copied.
                 let token: Vec<u8> = self.text[self.at - 1..self.at + length.min(40)]
                     .iter()
                     .copied()
@@ -419,7 +425,8 @@ impl Scan<'_> {
                 }
                 None => frame.plain = false,
             },
-            // Escapes of a JSON string that contains the list.
+            // The list may be inside a JSON string, in which line breaks, tabs and quotation marks
+            // are escaped.
             b'\\' if matches!(rest.first(), Some(b'n' | b't' | b'r')) => self.at += 1,
             b'\\' if rest.first() == Some(&b'"') => {}
             b'/' if frame.plain && rest.first() == Some(&b'/') => self.skip_line(),
@@ -459,7 +466,8 @@ fn token_in(frame: &mut OpenList, token: &[u8], called: bool) {
     }
 }
 
-/// Parses a cell; `None` if the text is not a number.
+/// Parses a cell. Returns `None` if the text is not a number, and an error if the number is not a
+/// colour.
 pub(super) fn number(text: &str) -> Option<Result<u8, GridError>> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => ("-", digits),
@@ -497,8 +505,8 @@ fn quoted(rest: &[u8], mark: u8) -> Option<(Result<u8, GridError>, usize)> {
     Some((cell, end + 1))
 }
 
-/// Returns whether `text` ends with a key such as `answer:`, so that the list after it is its
-/// value. `quoted` requires quotation marks around the key.
+/// Returns whether `text` ends with a key such as `answer:`. The list that follows is then the
+/// value of the key. If `quoted` is set, the key must be in quotation marks.
 fn key_before(text: &[u8], quoted: bool) -> bool {
     let near = &text[text.len().saturating_sub(64)..];
     let space =
@@ -526,7 +534,8 @@ fn key_before(text: &[u8], quoted: bool) -> bool {
     KEYS.contains(&word.as_slice()) && (marks > 0 || !quoted)
 }
 
-/// Returns the content of the last `\boxed{}`; up to the end of the text if it is not closed.
+/// Returns the byte range of the content of the last `\boxed{}`. If the box is not closed, the
+/// range extends to the end of the text.
 fn last_box(text: &[u8]) -> Option<Range<usize>> {
     const MARK: &[u8] = b"\\boxed{";
     let start = text

@@ -1,8 +1,8 @@
 //! The parsers of published harnesses, including their bugs.
 //!
 //! Each parser finds the same part of the text as the original. The originals also accept values
-//! that are not grids; here these are errors. Such a value never equals a solution, so the scores
-//! are the same.
+//! that are not grids, which are errors here. Such a value is never equal to a solution, so the
+//! scores are the same.
 
 use std::ops::Range;
 
@@ -11,7 +11,8 @@ use serde_json::Value;
 use super::{Answer, AnswerSource, ParseError, Parser};
 use crate::grid::{Grid, GridError};
 
-/// Parses the first `\boxed{}` if it contains a list of lists, else what the last bracket closes.
+/// Parses the first `\boxed{}` if it contains a list of lists, otherwise the list that the last
+/// bracket closes.
 pub(super) fn official(text: &str, tests: usize) -> Result<Answer, ParseError> {
     const MARK: &str = "\\boxed{";
     let begin = text.find(MARK).map(|at| at + MARK.len());
@@ -79,8 +80,8 @@ fn last_bracket(parser: Parser, text: &str, tests: usize) -> Result<Answer, Pars
     finish(parser, &value, AnswerSource::LastBracket, span, tests)
 }
 
-/// Parses the first of these that is valid JSON, even if that is not a grid: the whole text, the
-/// first code block, the text from the first `[` to the last `]`.
+/// Parses the first of these that is valid JSON, even if it does not contain a grid: the whole
+/// text, the first code block, the text from the first `[` to the last `]`.
 pub(super) fn plan(text: &str, tests: usize) -> Result<Answer, ParseError> {
     let attempts = [
         (AnswerSource::WholeText, Some(0..text.len())),

@@ -12,7 +12,8 @@ fn shown(parser: Parser, text: &str) -> String {
 
 const GRID: &str = "[[1,2],[3,4]]";
 
-/// A text and the expected results of the parsers of Nejumi, of the official harness, and ours.
+/// A text and the expected results of the parser of Nejumi, the parser of the official harness, and
+/// the lenient parser.
 const TABLE: &[(&str, &str, &str, &str)] = &[
     ("[[1,2],[3,4]]", GRID, GRID, GRID),
     ("```json\n[[1,2],[3,4]]\n```", GRID, GRID, GRID),

@@ -7,7 +7,7 @@ use crate::load::{SourceFile, load};
 use crate::score::{Rules, score};
 use crate::submission::Submission;
 
-/// Forty tasks of growing size, each with two tests; the solution of a test is its input.
+/// Returns forty tasks of various sizes, each with two tests. The solution of a test is its input.
 fn set() -> TaskSet {
     let task = |number: usize| {
         let grid = vec![vec![1; number % 30 + 1]; 10];
@@ -27,7 +27,7 @@ fn set() -> TaskSet {
     .remove(0)
 }
 
-/// The score of a run that solves the second test of every fourth task.
+/// Returns the score of a run that solves the second test of every fourth task.
 fn reference(set: &TaskSet) -> Score {
     let answer = |index: usize| {
         if index.is_multiple_of(4) {
@@ -64,7 +64,7 @@ fn sample_keeps_the_proportion_of_the_reference() {
     );
     let reference = reference(&set);
     let manifest = sample(&set, rule, Some(("ours", &reference))).unwrap();
-    // Tasks 0 to 19 and 30 to 39 are small enough; of these 5 and 2 were half solved.
+    // Tasks 0 to 19 and 30 to 39 are small enough; of these, 5 and 2 tasks were half solved.
     assert_eq!(manifest.candidates, 30);
     let total = 7.0 * 0.5 / 30.0;
     assert!((manifest.reference.as_ref().unwrap().score - total).abs() < 1e-12);
@@ -98,7 +98,8 @@ fn sample_keeps_the_proportion_of_the_reference() {
 
 #[test]
 fn sampled_tests_are_pinned() {
-    // A change of this result invalidates existing samples and needs a new name of the order.
+    // If this result changes, existing samples can no longer be reproduced, and the order needs a
+    // new name.
     let manifest = sample(
         &set(),
         NejumiRule {

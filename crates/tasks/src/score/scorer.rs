@@ -9,7 +9,7 @@ use crate::task::{Task, TaskId};
 
 use super::{Rules, TaskScore, TestOutcome, TestScore, Warning};
 
-/// Answers assigned to tests.
+/// The answers to a task, assigned to its tests.
 pub(crate) struct AlignedAnswers<'a> {
     /// One slot for each test.
     pub(crate) slots: Vec<Option<&'a TestAnswers>>,
@@ -21,8 +21,8 @@ pub(crate) struct AlignedAnswers<'a> {
     reordered: bool,
 }
 
-/// Assigns each answer to the test that it names, else to the test at its position. The first
-/// answer to a test counts.
+/// Assigns each answer to the test that it names or, if it names none, to the test at its position.
+/// If a test gets several answers, the first one is used.
 pub(crate) fn align(answers: &[TestAnswers], tests: usize) -> AlignedAnswers<'_> {
     let mut align = AlignedAnswers {
         slots: vec![None; tests],
@@ -84,7 +84,7 @@ pub(super) fn score_tasks(
 struct Scorer {
     rules: Rules,
     warnings: Vec<Warning>,
-    /// The number of tasks with another number of answers than tests.
+    /// The number of tasks whose number of answers differs from their number of tests.
     count_mismatches: usize,
     /// The number of tests whose attempts are identical.
     identical_attempts: usize,
@@ -333,7 +333,7 @@ fn compare(grid: &Grid, solution: &Grid, attempt: usize) -> TestOutcome {
     }
 }
 
-/// Returns a sort key: the smaller, the closer the attempt is to the solution.
+/// Returns a sort key. The smaller the key, the closer the attempt is to the solution.
 fn distance(outcome: &TestOutcome) -> (u8, usize) {
     match outcome {
         TestOutcome::Solved { attempt } => (0, *attempt),

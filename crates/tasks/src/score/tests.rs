@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::load::{SourceFile, load};
 
-/// Two tasks, one of them with two tests; the solution of a test is its input.
+/// Returns two tasks, one of them with two tests. The solution of a test is its input.
 fn set() -> TaskSet {
     let pair = |cell: u8| json!({"input": [[cell]], "output": [[cell]]});
     let text = json!({"aa": {"train": [pair(0)], "test": [pair(1)]}, "bb": {"train": [pair(0)], "test": [pair(2), pair(3)]}});
@@ -84,7 +84,7 @@ fn duplicate_answer_counts_once() {
         2,
     );
     assert_eq!(numbers(&score), (0.75, 1, 2, 0.75));
-    // Without an index the position decides, and the task has no second test.
+    // Without an index the position of an answer decides, and the task `aa` has no second test.
     let score = scored(
         &json!({"aa": [{"attempt_1": [[1]]}, {"attempt_1": [[1]]}], "bb": [{}, {}]}),
         2,
@@ -211,7 +211,7 @@ fn written_submission_has_the_same_score() {
     }
 }
 
-/// Generates JSON values that occur in submissions, and others.
+/// Generates JSON values, including those that occur in submissions.
 fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

@@ -44,13 +44,13 @@ impl Submission {
 
     /// Converts the submission to the files of the official harness, one for each task of the set.
     ///
-    /// A file is a list with one element for each test. A missing attempt is `null`, and `correct`
-    /// is left out if the solution is not known.
+    /// A file is a list with one element for each test. A missing attempt is `null`, and the field
+    /// `correct` is omitted if the solution is not known.
     ///
     /// # Errors
     ///
-    /// Returns [`TasksError::NoSuchTask`] if a task is not in the set, which does not happen for
-    /// the tasks of `set` itself.
+    /// Returns [`TasksError::NoSuchTask`] if a task is not in the set. This cannot happen at
+    /// present, because only tasks of `set` are converted.
     pub fn to_official(
         &self,
         set: &TaskSet,
@@ -97,7 +97,7 @@ impl Submission {
         Ok(files)
     }
 
-    /// Returns the grids of all attempts that count, for every test of the set.
+    /// Returns the grids of the first `rules.attempts` attempts at every test of the set.
     fn grids(&self, set: &TaskSet, rules: Rules) -> Vec<(TaskId, Attempts)> {
         let task = |(id, task): (&TaskId, &Task)| {
             let tests = task.test.len();

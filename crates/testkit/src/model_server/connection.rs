@@ -1,4 +1,4 @@
-//! One connection: reads requests and writes responses, one after the other.
+//! One connection of the model server. It reads requests and writes responses, one after the other.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::wire_format::{Tokens, WireFormat};
 use super::{Fault, ServedRequest, Shared, lock};
 
-/// The size limit of a request body.
+/// The maximum size of a request body in bytes.
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
 /// Serves requests until the client or a fault closes the connection.
@@ -236,7 +236,7 @@ fn stream(out: &mut impl Write, events: &[String], fault: &Fault) -> io::Result<
     Ok(true)
 }
 
-/// Writes a few bytes at a time.
+/// Writes a few bytes at a time, with pauses of one millisecond.
 fn trickle(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     for piece in bytes.chunks(61) {
         out.write_all(piece)?;

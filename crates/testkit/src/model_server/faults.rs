@@ -7,31 +7,32 @@ use std::time::Duration;
 pub enum Fault {
     /// A correct response.
     None,
-    /// An error status, with this `Retry-After` header if given.
+    /// An error status, with a `Retry-After` header if a value is given.
     Status(u16, Option<&'static str>),
-    /// An error status whose message echoes all request headers, including the key.
+    /// An error status whose message repeats all request headers, including the API key.
     Echo(u16),
     /// The response arrives a few bytes at a time.
     Slow,
     /// The connection is closed in the middle of the response.
     Cut,
-    /// The connection is closed before the response.
+    /// The connection is closed before any part of the response is sent.
     Close,
-    /// Half of the response, then silence for this time, then the end of the connection.
+    /// The server sends half of the response, waits for this time, and closes the connection.
     Stall(Duration),
-    /// Silence for this time, then a correct response.
+    /// The server waits for this time, then sends a correct response.
     Late(Duration),
     /// A response that is not JSON.
     Malformed,
     /// A valid response without content.
     Empty,
-    /// A refusal of the model.
+    /// A response in which the model refuses to answer.
     Refuse,
     /// An error in the middle of a stream or, without streaming, an error with a success status.
     ErrorInStream,
     /// The first half of the response, terminated like a complete one.
     Half,
-    /// A complete stream without its end marker, for the formats that have one.
+    /// A complete stream without the end marker that the format requires. Formats without an end
+    /// marker are not affected.
     NoEndMarker,
 }
 
@@ -45,16 +46,17 @@ impl Fault {
     }
 }
 
-/// The faults of a server: a list for the first requests, then random ones.
+/// The faults of a server: a fixed list for the first requests, then randomly chosen ones.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
     /// The faults of the first requests, in order.
     pub first: Vec<Fault>,
-    /// The faults from which later ones are chosen.
+    /// The faults from which those of later requests are chosen.
     pub mixed: Vec<Fault>,
     /// The share of later requests that are faulty, in percent.
     pub percent: u64,
-    /// The seed of the choice. The fault of a request depends only on the seed and its number.
+    /// The seed of the random choice. The fault of a request depends only on this seed and the
+    /// number of the request.
     pub seed: u64,
 }
 
@@ -71,7 +73,8 @@ impl Faults {
         }
     }
 
-    /// Creates a mix of all faults that a caller must survive, for `percent` of the requests.
+    /// Creates a mix of faults from which a client must recover. It affects `percent` percent of
+    /// the requests.
     pub fn mixed(percent: u64, seed: u64) -> Self {
         let mixed = vec![
             Fault::Status(429, Some("0.05")),

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::{Fault, ModelRequest};
 
-/// The cached tokens of every request.
+/// The number of cached input tokens that the server reports for every request.
 const CACHED: u64 = 3;
-/// The reasoning tokens of every answer.
+/// The number of reasoning tokens that the server reports for every answer.
 const REASONING: u64 = 7;
 /// The reasoning text of every answer.
 const THOUGHT: &str = "I thought about it.";
@@ -170,7 +170,8 @@ impl WireFormat {
     }
 }
 
-/// Returns the text of a content field, which may be a string or a list, and counts its images.
+/// Returns the text of a content field, which may be a string or a list of parts, and adds the
+/// number of its images to `images`.
 fn texts(content: &Value, images: &mut usize) -> String {
     let Some(parts) = content.as_array() else {
         return content.as_str().unwrap_or_default().to_owned();

@@ -1,5 +1,5 @@
-//! The laws that equal seeds and actions give equal observations, in independent plays and in
-//! forks.
+//! The laws that the same seed and the same actions always produce the same observations, in
+//! independent plays and in forks.
 
 use rhae_engine::{Action, Rng};
 
@@ -8,7 +8,8 @@ use crate::levels::{environment_failed, unreachable_level};
 use crate::walk::{PlayFailure, Walk};
 use crate::{Finding, Options, Rule, Subject};
 
-/// Two plays receive the same actions, interleaved with a third play that receives others.
+/// Checks that two plays with the same actions produce the same observations, even if a third play
+/// with other actions runs in between.
 pub(super) fn same_twice(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Finding> {
     let rule = Rule::SameTwice;
     let play = || -> Result<Option<Finding>, PlayFailure> {
@@ -48,8 +49,9 @@ pub(super) fn same_twice(subject: &dyn Subject, options: &Options, level: u8) ->
     finish(rule, level, play())
 }
 
-/// Plays are forked at random moments. Playing one fork must not change the original, another fork
-/// must follow the original, and the original must agree with a play that was never forked.
+/// Forks a play at random moments and checks three requirements: playing one fork does not change
+/// the original, another fork with the same actions behaves like the original, and the original
+/// behaves like a play that was never forked.
 pub(super) fn copies(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Finding> {
     let rule = Rule::Copies;
     let play = || -> Result<Option<Finding>, PlayFailure> {

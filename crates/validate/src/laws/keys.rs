@@ -1,9 +1,9 @@
-//! Searches for counter-examples to the law that equal keys have equal frames and equal successors.
-//! Undo is exempt.
+//! Searches for counter-examples to the law that two states with the same key have the same frame
+//! and the same successors. Undo is exempt, because its effect depends on the history.
 //!
-//! Short random plays from the start of a level reach the same states by different paths. The
-//! effect of an action is stored under the key of the state and must be the same at every later
-//! visit.
+//! Short random plays from the start of a level reach the same states by different paths. The check
+//! stores the effect of each action under the key of the state. At every later visit the effect
+//! must be the same.
 
 use std::hash::BuildHasherDefault;
 
@@ -16,10 +16,10 @@ use super::law_steps;
 use crate::walk::{PlayFailure, Walk, observation_hash};
 use crate::{Finding, Options, Rule, Subject};
 
-/// A map with a fixed hasher; its keys are already hashes.
+/// A map from state keys. The keys are already hashes, so they are not hashed again.
 type KeyMap<V> = HashMap<u128, V, BuildHasherDefault<KeyBits>>;
 
-/// The maximum length of a play before the level is entered again.
+/// The maximum length of a play. After that the level is entered again.
 const MAX_PLAY_LEN: usize = 60;
 
 pub(super) fn keys(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Finding> {
@@ -62,8 +62,8 @@ fn search(
             }
             Entry::Occupied(_) => {}
         }
-        // Clicks are restricted to few cells, so that the same actions are repeated in the same
-        // states.
+        // Clicks are restricted to a few cells, so that the walk repeats the same actions in the
+        // same states.
         let action = match walk.random_action(&mut rng) {
             Action::Action6 { x, y } => Action::Action6 {
                 x: x & !7 | 4,
@@ -99,7 +99,7 @@ fn search(
     )))
 }
 
-/// Returns another action instead of undo, whose effect depends on the history.
+/// Draws a random action other than undo. Returns undo if twenty draws find no other action.
 fn action_without_undo(walk: &Walk, rng: &mut Rng) -> Action {
     (0..20)
         .map(|_| walk.random_action(rng))
@@ -108,7 +108,7 @@ fn action_without_undo(walk: &Walk, rng: &mut Rng) -> Action {
 }
 
 /// Reports two different states with the same key. Hosted games need not report hidden state, so
-/// for them it is only a warning.
+/// for them the finding is only a warning.
 fn collision(subject: &dyn Subject, text: &str, walk: &Walk, earlier: &[Action]) -> Finding {
     let (rule, prefix) = (Rule::Keys, walk.log.len());
     let finding = if subject.is_hosted() {
@@ -132,7 +132,7 @@ fn collision(subject: &dyn Subject, text: &str, walk: &Walk, earlier: &[Action])
         .with_evidence("another path to a state with the same key", other)
 }
 
-/// Hashes a key by taking its low half.
+/// Uses the low half of a key as its hash, because keys are already hashes.
 #[derive(Default)]
 pub(crate) struct KeyBits(u64);
 

@@ -11,8 +11,8 @@ use crate::{Finding, Options, Rule, Subject, UndoCheck};
 /// The number of actions that are compared after a RESET.
 const COMPARED_ACTIONS: usize = 12;
 
-/// RESET at a random moment restores the start of the level, and later actions behave as in a new
-/// play. A second RESET in a row does the same for the game.
+/// Checks that RESET at a random moment restores the start of the level and that later actions
+/// behave as in a new play. A second RESET in a row must do the same for the start of the game.
 pub(super) fn reset(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Finding> {
     finish(Rule::Reset, level, check_resets(subject, options, level))
 }
@@ -137,7 +137,8 @@ fn continues_like_new(
     Ok(None)
 }
 
-/// Undo restores the board. If the subject cannot compare boards, frames are compared.
+/// Checks that undo restores the board. If the subject cannot compare boards, frames are compared
+/// instead.
 pub(super) fn undo(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Finding> {
     let rule = Rule::Undo;
     if !subject.info().actions.contains(ActionKind::Action7) {
@@ -180,15 +181,16 @@ pub(super) fn undo(subject: &dyn Subject, options: &Options, level: u8) -> Vec<F
     }
 }
 
-/// What undo did to a cell of the frame that the preceding action had changed.
+/// For a cell of the frame: how often undo restored it after an action had changed it, and how
+/// often undo left it changed.
 #[derive(Clone, Copy, Default)]
 struct Cell {
     restored: u32,
     kept: u32,
 }
 
-/// Compares frames around undos. A cell that undo never restores displays what is spent. A cell
-/// that undo restores only sometimes is suspicious.
+/// Compares frames around undos. A cell that undo never restores is assumed to display a limited
+/// supply, which undo does not restore. A cell that undo restores only sometimes is reported.
 fn compare_frames(
     subject: &dyn Subject,
     options: &Options,

@@ -46,7 +46,8 @@ fn interrupted_parts_leave_their_rules_open() {
                     &options(),
                     &CancelAfter(AtomicU32::new(calls)),
                 );
-                // Some parts call it only once.
+                // Some parts call `should_continue` only once, so they finish unless the first call
+                // cancels them.
                 let is_interrupted = findings
                     .iter()
                     .any(|finding| finding.text == "not checked: interrupted");

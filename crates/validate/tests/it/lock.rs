@@ -56,8 +56,8 @@ pub(crate) struct Level {
     code: Vec<u8>,
 }
 
-/// The position of the player. The faults `HIDDEN` and `DRIFT` omit the field `hidden` from the
-/// hash.
+/// The part of the state that undo restores. The faults `HIDDEN` and `DRIFT` omit the field
+/// `hidden` from the hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Board<const F: u8> {
     entered: u8,

@@ -34,7 +34,7 @@ fn assert_reported(
         rule.name()
     );
     for (other, _) in &fired {
-        // Random play may win the first level.
+        // Random play may win the first level, which `Rule::Start` reports.
         let may = *other == rule || others.contains(other) || *other == Rule::Start;
         let report = reports.iter().find(|report| report.rule == *other).unwrap();
         assert!(may, "`{}` is not listed: {}", other.name(), report.summary);

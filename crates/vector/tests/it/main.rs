@@ -1,4 +1,4 @@
-//! Plays of a vector behave as they would individually.
+//! Tests that the plays of a vector behave as they would individually.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,4 +1,4 @@
-//! The flags that limit a run.
+//! The flags that limit the requests, time, tokens and cost of a run.
 
 use anyhow::{Result, ensure};
 use clap::Args;
@@ -30,7 +30,8 @@ pub(super) struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// Returns the limits of a run. Flags override `before`, the limits of a resumed run.
+    /// Returns the limits of a run. A limit without a flag is taken from `before`, the recorded
+    /// limits of a resumed run.
     pub(super) fn resolve(
         &self,
         before: Option<EvalLimits>,

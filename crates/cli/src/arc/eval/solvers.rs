@@ -18,11 +18,11 @@ use crate::arc::data::{load_submission, read};
 /// Settings of a solver, as stored in the configuration of a run.
 pub(super) type Settings = BTreeMap<String, Value>;
 
-/// Returns the settings that the flags give for a new run.
+/// Returns the solver settings that the flags of a new run specify.
 ///
 /// # Errors
 ///
-/// If a flag belongs to another solver.
+/// Returns an error if a flag belongs to another solver.
 pub(super) fn settings_from_flags(args: &EvalArgs, name: &str) -> Result<Settings> {
     let mut settings = Settings::new();
     if let Some(work) = args.work {
@@ -51,8 +51,8 @@ pub(super) fn settings_from_flags(args: &EvalArgs, name: &str) -> Result<Setting
     Ok(settings)
 }
 
-/// Creates the solver of a name. Returns it with all settings that determine its answers: the given
-/// ones, defaults, and checksums of files and models.
+/// Creates the solver called `name`. Returns it with all settings that determine its answers: the
+/// given settings, the defaults of missing ones, and checksums of files and models.
 pub(super) fn create_solver(
     args: &EvalArgs,
     name: &str,
@@ -91,8 +91,8 @@ fn random(mut settings: Settings) -> (Box<dyn Solver>, Settings) {
 }
 
 fn replay(files_argument: &str, mut settings: Settings) -> Result<(Box<dyn Solver>, Settings)> {
-    // A resumed run reads the files again, possibly from another working folder. Therefore the
-    // settings store absolute paths.
+    // A resumed run reads the files again, possibly from another working directory, so the settings
+    // store absolute paths.
     let recorded: Option<Vec<PathBuf>> = settings
         .get("files")
         .and_then(Value::as_object)

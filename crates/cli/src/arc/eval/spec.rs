@@ -30,7 +30,7 @@ pub(super) struct PreparedRun {
     pub(super) limits: EvalLimits,
 }
 
-/// Prepares a new run, or with `--resume` the run of a folder.
+/// Prepares a new run or, with `--resume`, the existing run in the given folder.
 pub(super) fn prepare(args: &EvalArgs) -> Result<PreparedRun> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     if let Some(path) = &args.resume {
@@ -118,7 +118,7 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<PreparedRun> {
     })
 }
 
-/// Returns an error if a spend limit is given and the cost of the solver is unknown.
+/// Returns an error if a spend limit is given for a billed solver without known prices.
 fn ensure_measurable(
     limits: &EvalLimits,
     solver: &dyn Solver,

@@ -12,7 +12,8 @@ use ureq::http::Uri;
 
 use super::record::{Origin, hex};
 
-/// Upper limits for an archive. Those of the known repositories are far smaller.
+/// Maximum sizes of an archive, compressed and unpacked. The archives of the known repositories are
+/// far smaller.
 const MAX_ARCHIVE_BYTES: u64 = 64 << 20;
 const MAX_UNPACKED_BYTES: u64 = 512 << 20;
 
@@ -124,7 +125,7 @@ struct Archive<'a> {
 }
 
 impl<'a> Archive<'a> {
-    /// Reads all regular files. Skips links, folders and other entries.
+    /// Reads all regular files of a tar file and skips links, folders and other entries.
     fn read(bytes: &'a [u8]) -> Result<Self> {
         let mut archive = Self {
             files: Vec::new(),

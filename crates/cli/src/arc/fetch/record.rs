@@ -84,7 +84,8 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// If a file on disk differs from the recorded checksum, or a task has no solution.
+    /// Returns an error if a task has no solution, if a file that would be overwritten does not
+    /// have its recorded checksum, or if a file cannot be written.
     pub(super) fn write(&mut self, set: &TaskSet, origin: &Origin) -> Result<&'static str> {
         let stem = set.name.rsplit_once('-').map_or_else(
             || set.name.clone(),

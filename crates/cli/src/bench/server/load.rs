@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
-/// Every this many responses, the frames of one are counted.
+/// The frames of one in this many responses are counted.
 const SAMPLE_INTERVAL: u64 = 64;
 /// The time limit for reading from the server.
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
@@ -122,7 +122,7 @@ impl Client {
             let action = &self.actions[(load.actions % 4) as usize];
             let mut status = self.connection.send(action)?;
             if status == 400 {
-                // The level is lost.
+                // Status 400 means that the level is lost, so the client restarts it.
                 status = self.connection.send(&self.reset)?;
             }
             ensure!(

@@ -54,7 +54,8 @@ pub(crate) fn measure(python: &Path, clients: usize, time: Duration) -> Result<M
 }
 
 fn start(python: &Path, folder: &Path) -> Result<Process> {
-    // A port that is free now: the official server cannot choose a free port itself.
+    // Pick a port that is free at this moment, because the official server cannot choose one
+    // itself.
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let address = format!("127.0.0.1:{port}");
     let mut command = Command::new(python);

@@ -1,7 +1,8 @@
 //! Load generation with visitors: concurrent browser users, each with a cookie and a constant rate.
 //!
 //! Each action has a scheduled time that does not depend on earlier responses, and its latency is
-//! measured from that time. A server that falls behind cannot hide it by slowing down its clients.
+//! measured from that time. If the server falls behind, the delay therefore appears in the
+//! latencies instead of only slowing the clients down.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -76,7 +77,7 @@ impl Visitor {
             let command = ["ACTION1", "ACTION4", "ACTION2", "ACTION3"][(load.actions % 4) as usize];
             let mut status = self.send(command, load.actions)?;
             if status == 400 {
-                // The level is lost.
+                // Status 400 means that the level is lost, so the visitor restarts it.
                 status = self.send("RESET", load.actions)?;
             }
             ensure!(

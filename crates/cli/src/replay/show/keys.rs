@@ -20,7 +20,7 @@ pub(crate) enum PlayerCommand {
     Quit,
 }
 
-/// Entries that a page key, or an arrow key with Shift, moves by.
+/// The number of entries by which a page key, or an arrow key with Shift, moves.
 const LONG_STEP: isize = 10;
 
 /// Returns the command bound to a key, or `None` if the key is not bound.
@@ -43,7 +43,8 @@ pub(crate) fn command_for(key: KeyEvent) -> Option<PlayerCommand> {
         KeyCode::Esc => PlayerCommand::Quit,
         KeyCode::Char(letter) => match letter.to_ascii_lowercase() {
             ' ' => PlayerCommand::TogglePause,
-            // `=` and `_` are on the keys of `+` and `-`.
+            // On many keyboards `=` and `_` share their keys with `+` and `-`, so Shift does not
+            // matter.
             '+' | '=' => PlayerCommand::Faster,
             '-' | '_' => PlayerCommand::Slower,
             'n' => PlayerCommand::NextLevel,

@@ -1,7 +1,7 @@
 //! The playback state of a recording: which frame is shown, and until when.
 //!
-//! Invariant: there is always a moment with a frame to show. The caller passes the time; this
-//! module does not know the terminal.
+//! Invariant: there is always a moment with a frame to show. The caller passes the current time;
+//! this module does not know the terminal.
 
 use std::time::{Duration, Instant};
 
@@ -15,11 +15,11 @@ use super::keys::PlayerCommand;
 pub(crate) const MIN_SPEED: f64 = 0.125;
 pub(crate) const MAX_SPEED: f64 = 64.0;
 
-/// Display time of a settled frame at speed 1, after an action that changed something and after one
-/// that did not.
+/// Minimum display time of a settled frame at speed 1, in milliseconds, after an action that
+/// changed something and after one that did not.
 const SETTLED_MS: f64 = 300.0;
 const UNCHANGED_MS: f64 = 120.0;
-/// How long a clicked cell is marked, at every speed.
+/// How long a clicked cell is marked. The playback speed does not affect it.
 const CLICK_MARK_TIME: Duration = Duration::from_millis(800);
 
 /// Plays a film under the control of key commands.
@@ -41,8 +41,8 @@ pub(crate) struct Player {
 }
 
 impl Player {
-    /// Starts to play at the first frame, or at the settled frame of moment `first` if that is not
-    /// 0.
+    /// Creates a player that starts at the first frame or, if `first` is not 0, at the settled
+    /// frame of moment `first`.
     pub(crate) fn new(mut film: Film, speed: f64, first: usize, now: Instant) -> Result<Self> {
         film.moments.retain(|moment| !moment.frames.is_empty());
         ensure!(
@@ -116,8 +116,8 @@ impl Player {
         &self.moment().frames[self.frame]
     }
 
-    /// Returns the displayed level, from 1, and the number of levels, or 0 if that is unknown. The
-    /// animation that completes a level still belongs to that level.
+    /// Returns the displayed level, counted from 1, and the number of levels, which is 0 if
+    /// unknown. The animation that completes a level still belongs to that level.
     pub(crate) fn level(&self) -> (usize, usize) {
         let shown = if self.is_settled() {
             self.moment
@@ -175,13 +175,15 @@ impl Player {
         self.due.is_some()
     }
 
-    /// Returns the time until the next change of the screen, or `None` if only a key changes it.
+    /// Returns the time until the screen changes next, or `None` if it changes only when a key is
+    /// pressed.
     pub(crate) fn time_to_next_tick(&self, now: Instant) -> Option<Duration> {
         let next = self.due.into_iter().chain(self.marked).min()?;
         Some(next.saturating_duration_since(now))
     }
 
-    /// Shows the next frame if it is due. A late tick skips no frame.
+    /// Shows the next frame if it is due, and removes an expired click mark. A late call also
+    /// advances by one frame only, so no frame is skipped.
     pub(crate) fn tick(&mut self, now: Instant) {
         self.marked = self.marked.filter(|end| *end > now);
         if self.due.is_some_and(|due| due <= now) {
@@ -251,7 +253,7 @@ impl Player {
         }
     }
 
-    /// Schedules the next frame; none at the end.
+    /// Schedules the next frame, or pauses playback if the last frame is shown.
     fn schedule(&mut self, now: Instant) {
         let frame_ms = 1000.0 / f64::from(self.film.frames_per_second.clamp(1, 60));
         let settled_ms = if self.moment().changed {

@@ -11,7 +11,8 @@ pub(crate) fn wrapped_lines(text: &str, columns: usize, rows: usize) -> Vec<Stri
     }
     let mut truncated = false;
     for line in text.lines() {
-        // One extra row shows that the text does not fit, without wrapping all of a long text.
+        // Wrap one row more than fits. The extra row shows that the text is too long, without
+        // wrapping the rest of it.
         wrap(line, columns, rows + 1, &mut lines);
         if lines.len() > rows {
             truncated = true;
@@ -28,7 +29,7 @@ pub(crate) fn wrapped_lines(text: &str, columns: usize, rows: usize) -> Vec<Stri
     lines
 }
 
-/// Sanitizes a text to a single line.
+/// Sanitizes a text for display on a single line.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().filter_map(printable).collect()
 }

@@ -101,7 +101,7 @@ fn status(canvas: &mut Canvas, area: Area, player: &Player) {
     writer.write_group(GAP, &[(&state(player), true)]);
 }
 
-/// Returns a remark on an action without effect or without cost.
+/// Returns a remark if the action changed nothing or was not counted, and an empty text otherwise.
 fn remark(player: &Player) -> &'static str {
     let moment = player.moment();
     match (moment.counted, moment.changed) {

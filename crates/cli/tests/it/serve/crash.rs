@@ -1,4 +1,4 @@
-//! Kills servers under load and checks that every acknowledged answer is in the store and replays
+//! Kills servers under load and checks that every acknowledged action is in the store and replays
 //! to the same frames.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -28,8 +28,8 @@ fn kills() -> usize {
     }
 }
 
-/// The answers that a client received: for each entry of its play's action log the hash of the
-/// frames, or `None` where the answer was lost.
+/// The answers that a client received. Each entry of its play's action log has the hash of the
+/// frames in the answer, or `None` if the answer was lost.
 pub(crate) struct ClientLog {
     pub(crate) guid: String,
     pub(crate) hashes: Vec<Option<u64>>,
@@ -143,8 +143,8 @@ fn play(
                 over = true;
             }
             Err(RequestError::Disconnected) => {
-                // The last command may have been executed or not. All acknowledged ones were, and
-                // none was executed twice.
+                // The command without an answer may have been executed or not. All acknowledged
+                // commands were executed, and none was executed twice.
                 let length = total_actions(remote, &card) + 1;
                 assert!(
                     [0, 1].map(|more| log.hashes.len() + more).contains(&length),

@@ -40,7 +40,7 @@ impl ServerSelector {
 }
 
 /// Opens a card and a play and acts until `stop` is set. Every request has an idempotency key, and
-/// every attempt goes to any server.
+/// every attempt goes to a pseudo-random server.
 fn play(
     remotes: &[Remote],
     index: usize,

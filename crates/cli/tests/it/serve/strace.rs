@@ -17,7 +17,8 @@ const CLIENTS: usize = 6;
 const ACTIONS: usize = 25;
 const CALLS: &str = "trace=write,writev,pwrite64,pwritev,sendto,sendmsg,fsync,fdatasync";
 
-/// Returns whether strace works. If not, `RHAE_SKIP_MISSING=1` must allow skipping the test.
+/// Returns whether strace works. Panics if it does not, unless `RHAE_SKIP_MISSING=1` allows
+/// skipping the test.
 fn can_trace() -> bool {
     let status = Command::new("strace")
         .args(["-f", "-o", "/dev/null", "true"])
@@ -175,7 +176,7 @@ fn answer_is_sent_after_its_commit_is_synced() {
         assert!(steps.are_in_order(), "{token}: {steps:?}");
     }
     assert_eq!(found.len(), CLIENTS * ACTIONS);
-    // Counter-check: the same trace without its syncs must not pass.
+    // Check the test itself: the same trace without its sync calls must not pass.
     let without_syncs: Vec<&str> = trace
         .lines()
         .filter(|line| !line.contains("sync"))

@@ -36,7 +36,8 @@ fn arc_data_documents() {
     bench.document("arc score", "manifest", &manifest);
 }
 
-/// A wrong answer, an answer without a grid, and a task that the data do not have.
+/// A submission with a wrong answer, an answer without a grid, and a task that the data do not
+/// contain.
 const BAD_SUBMISSION: &str = r#"{"flip0001":[{"attempt_1":[[1]],"attempt_2":[[1]]}],"fill0002":[{"attempt_1":"no grid"}],"zzzz9999":[{"attempt_1":[[1]],"attempt_2":[[2]]}]}"#;
 
 #[test]
@@ -109,7 +110,7 @@ fn arc_fetch_document() {
         archive(&files),
     );
     bench.redactor.add_text(&server, "[server]");
-    // The hash is of compressed bytes, which depend on the version of the compressor.
+    // The hash covers compressed bytes, which depend on the version of the compression library.
     bench.redactor.add_field("source_sha256", "hash");
     let fetch = ["data", "--only", "arc-agi-2", "--server", &server];
     bench.document("arc fetch", "", &fetch);

@@ -1,4 +1,4 @@
-//! The shape of the documents of `rhae bench`. All measured numbers are hidden.
+//! The structure of the documents of `rhae bench`. All measured numbers are hidden.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -19,7 +19,7 @@ fn bench_engine_document() {
 
 #[test]
 fn bench_agents_document() {
-    // The figures are results of seeded plays, not measurements.
+    // The numbers are results of seeded plays, not measurements, so they need not be hidden.
     Bench::new().document("bench agents", "", &["--seeds", "2", "--budget", "20"]);
 }
 
@@ -28,7 +28,7 @@ fn bench_server_document() {
     let mut bench = measured();
     bench.redactor.add_field("actions", "count");
     bench.document_of("bench server", "", &["--seconds", "1"], |command| {
-        // Standard error is the server's log, which has times and addresses.
+        // Standard error is the server's log. It contains times and addresses, so it is dropped.
         let mut outcome: Outcome = command.output().unwrap().into();
         outcome.err.clear();
         outcome
@@ -37,8 +37,9 @@ fn bench_server_document() {
 
 #[test]
 fn bench_python_document() {
-    // The document is the one of the Python package, which passes through; a program that prints
-    // one stands in for Python with the package and the official engine.
+    // The command prints the document of the Python package unchanged. In this test, a script that
+    // prints such a document replaces the Python interpreter with the package and the official
+    // engine.
     let bench = Bench::new();
     bench.write(
         "python",

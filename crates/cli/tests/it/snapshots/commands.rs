@@ -1,4 +1,4 @@
-//! All commands of the binary, found by walking `--help` from the top.
+//! All commands of the binary, found by reading the `--help` texts recursively from the top.
 
 use std::path::Path;
 
@@ -12,7 +12,8 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// Whether the command has the option `--json`. An example that mentions it is not enough.
+    /// Returns whether the command has the option `--json`. A mention of it in an example does not
+    /// count.
     pub(super) fn prints_json(&self) -> bool {
         self.help
             .lines()
@@ -20,7 +21,7 @@ impl Listed {
     }
 }
 
-/// Every command and subcommand, parents before their children.
+/// Returns every command and subcommand, parents before their children.
 pub(super) fn all() -> Vec<Listed> {
     let mut found = Vec::new();
     walk(&[], &mut found);
@@ -43,7 +44,7 @@ fn walk(words: &[&str], found: &mut Vec<Listed>) {
     }
 }
 
-/// The names that stand below `Commands:`, without clap's own `help`.
+/// Returns the names listed below `Commands:` in a help text, without clap's own `help`.
 fn subcommands(help: &str) -> Vec<String> {
     let section = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     section

@@ -1,4 +1,5 @@
-//! Every command has a snapshot of its help, and every `--json` document has a snapshot.
+//! Tests that every command has a snapshot of its help, and that every command with `--json` has a
+//! snapshot of its document.
 
 use super::{Kind, commands, help, snapshot_name};
 
@@ -8,10 +9,10 @@ const WITHOUT_DOCUMENT: [(&str, &str); 1] = [(
     "it builds state graphs of up to a million states for all environments, which takes minutes",
 )];
 
-/// The commands that need a snapshot and have none.
+/// Returns the commands that need a snapshot and have none.
 ///
-/// `needed` are the names of commands' snapshots, `stored` those of the files. A file belongs to
-/// a command if it has its name, or its name followed by `-` and a variant.
+/// `needed` lists the snapshot names of the commands, `stored` the names of the snapshot files. A
+/// file belongs to a command if it has its name, or its name followed by `-` and a variant.
 fn missing(needed: &[String], stored: &[String]) -> Vec<String> {
     let has_snapshot = |name: &String| stored.iter().any(|file| command_of(file) == name);
     needed
@@ -21,7 +22,7 @@ fn missing(needed: &[String], stored: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// The part of a snapshot's name that says which command it is of.
+/// Returns the part of a snapshot's name that identifies its command.
 fn command_of(snapshot: &str) -> &str {
     snapshot
         .split_once('-')

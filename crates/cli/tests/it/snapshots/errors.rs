@@ -1,4 +1,4 @@
-//! The main usage errors: what is printed, and the exit code.
+//! The main usage errors: the printed text and the exit code.
 
 use super::Bench;
 use crate::hosted_games::fixtures;

@@ -15,7 +15,7 @@ fn help_of_every_command() {
     }
 }
 
-/// The name of a command's help snapshot; the top command is called `rhae`.
+/// Returns the name of a command's help snapshot. The name for the top-level command is `rhae`.
 pub(super) fn name(path: &str) -> String {
     if path.is_empty() {
         "rhae".to_owned()

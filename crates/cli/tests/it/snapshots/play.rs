@@ -15,7 +15,7 @@ fn games_documents() {
 #[test]
 fn games_novelty_document() {
     let mut bench = Bench::new();
-    // This share compares the source code of the rules, so that it changes with every rename.
+    // This share compares the source code of the rules, so it changes with every rename.
     bench.redactor.add_field("rules", "share");
     bench.document("games novelty", "", &["kq19", "ny40"]);
 }

@@ -1,8 +1,8 @@
-//! Replacing what differs from run to run by placeholders.
+//! Replaces values that differ from run to run with placeholders.
 //!
-//! Field names, their order and the types of their values stay. Floating-point numbers are rounded
-//! to ten significant digits, because the last bits depend on the system's mathematical library.
-//! Long arrays of numbers and long texts are replaced by their length and a hash.
+//! The names, the order and the value types of fields are preserved. Floating-point numbers are
+//! rounded to ten significant digits, because the last bits depend on the system's mathematical
+//! library. Long arrays of numbers and long texts are replaced by their length and a hash.
 
 use std::path::Path;
 
@@ -36,7 +36,8 @@ pub(super) struct Redactor {
 }
 
 impl Redactor {
-    /// A redactor that knows the version, the repository and the folder in which commands run.
+    /// Creates a redactor that replaces the version, the path of the repository, and the folder in
+    /// which commands run.
     pub(super) fn new(folder: &Path) -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"))
             .ancestors()
@@ -64,27 +65,28 @@ impl Redactor {
         redactor
     }
 
-    /// Replaces a text wherever it occurs.
+    /// Makes the redactor replace a text wherever it occurs.
     pub(super) fn add_text(&mut self, text: &str, placeholder: &str) {
         self.texts.push((text.to_owned(), placeholder.to_owned()));
     }
 
-    /// Replaces the values of all fields of this name.
+    /// Makes the redactor replace the values of all fields of this name.
     pub(super) fn add_field(&mut self, field: &str, placeholder: &str) {
         self.fields.push((field.to_owned(), placeholder.to_owned()));
     }
 
-    /// Replaces every floating-point number, for measurements.
+    /// Makes the redactor replace every floating-point number, for documents with measurements.
     pub(super) fn hide_measurements(&mut self) {
         self.hides_floats = true;
     }
 
-    /// Replaces the verdicts and texts of these validation rules, which measure the machine.
+    /// Makes the redactor replace the verdicts and texts of these validation rules, which depend on
+    /// the machine.
     pub(super) fn hide_verdicts_of_rules(&mut self, rules: &[&'static str]) {
         self.measuring_rules = rules.to_vec();
     }
 
-    /// A text without known paths and addresses, the version, and UUIDs.
+    /// Returns the text with known paths and addresses, the version and UUIDs replaced.
     pub(super) fn text(&self, text: &str) -> String {
         let known = self
             .texts
@@ -93,12 +95,12 @@ impl Redactor {
         without_uuids(&known)
     }
 
-    /// A JSON document, indented.
+    /// Returns the redacted JSON document, indented.
     pub(super) fn json(&self, text: &str) -> serde_json::Result<String> {
         serde_json::to_string_pretty(&self.value(text)?)
     }
 
-    /// A file with one JSON document in each line; the lines stay lines.
+    /// Returns redacted JSON lines, still with one document per line.
     pub(super) fn json_lines(&self, text: &str) -> serde_json::Result<String> {
         let lines: Vec<String> = text
             .lines()
@@ -155,7 +157,7 @@ impl Redactor {
     }
 }
 
-/// Replaces every UUID by `[uuid]`.
+/// Replaces every UUID with `[uuid]`.
 fn without_uuids(mut text: &str) -> String {
     const LENGTH: usize = 36;
     let is_uuid = |bytes: &[u8]| {
@@ -173,7 +175,7 @@ fn without_uuids(mut text: &str) -> String {
     result + text
 }
 
-/// Replaces values by a placeholder that says which type they had; `null` stays.
+/// Replaces values with a placeholder that names their type. `null` is kept.
 fn hide(value: &mut Value, placeholder: &str) {
     let hidden = match value {
         Value::Object(fields) => return fields.values_mut().for_each(|one| hide(one, placeholder)),
@@ -186,7 +188,7 @@ fn hide(value: &mut Value, placeholder: &str) {
     *value = Value::from(hidden);
 }
 
-/// Replaces verdicts and texts of a validation rule and its findings.
+/// Replaces the verdicts and texts of a validation rule and of its findings.
 fn hide_verdict(rule: &mut Map<String, Value>) {
     for (name, value) in rule {
         match (name.as_str(), value) {
@@ -200,7 +202,7 @@ fn hide_verdict(rule: &mut Map<String, Value>) {
     }
 }
 
-/// A text in which the numbers of all lines about seconds are hidden.
+/// Hides the numbers in all lines that mention seconds.
 pub(super) fn seconds(text: &str) -> String {
     fn hidden(word: &str) -> &str {
         match word.starts_with(|first: char| first.is_ascii_digit()) {
@@ -219,8 +221,8 @@ pub(super) fn seconds(text: &str) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A CSV table in which the values of some columns are hidden. Fields must not contain commas
-/// before the last hidden column.
+/// Hides the values of some columns of a CSV table. Fields must not contain commas before the last
+/// hidden column.
 pub(super) fn csv(text: &str, hidden: &[&str]) -> String {
     let header: Vec<&str> = text.lines().next().unwrap_or_default().split(',').collect();
     let row = |(number, line): (usize, &str)| {
@@ -235,7 +237,7 @@ pub(super) fn csv(text: &str, hidden: &[&str]) -> String {
     rows.join("\n")
 }
 
-/// How many numbers an array holds; `None` if it holds anything else.
+/// Returns how many numbers a value contains, or `None` if it contains anything else.
 fn numbers(value: &Value) -> Option<usize> {
     match value {
         Value::Number(_) => Some(1),

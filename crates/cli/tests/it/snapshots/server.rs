@@ -55,7 +55,8 @@ fn db_check_documents() {
     bench.document("db check", "faults", &[]);
 }
 
-/// A bench with a file that describes a model on a server and one without network.
+/// Creates a bench with a configuration of two models: one on a server, and one that needs no
+/// network.
 fn with_models(server: &ModelServer) -> Bench {
     let mut bench = Bench::new();
     bench.redactor.add_text(server.url(), "[server]");

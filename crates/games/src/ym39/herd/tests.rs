@@ -7,8 +7,8 @@ fn creature_at(herd: &Herd, cell: Cell) -> Option<usize> {
     (there != 0).then(|| first_of(there))
 }
 
-/// Calls a creature in a row of cells, written as in the level maps, and returns the row
-/// afterwards.
+/// Calls a creature in a row of cells, written as in the level maps, and returns the row after the
+/// call.
 fn after_call(row: &str, called: usize) -> String {
     let (mut rocks, mut water) = ([false; 256], [false; 256]);
     let mut kinds = [Kind::Plain; MAX_CREATURES];

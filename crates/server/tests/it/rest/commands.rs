@@ -1,4 +1,4 @@
-//! Responses to commands: frames, and what is refused.
+//! Responses to commands: frames and refusals.
 
 use rhae_engine::Action;
 use rhae_server::{Config, Limits};
@@ -10,7 +10,7 @@ use crate::client::Client;
 use crate::test_server::TestServer;
 
 const NO_PLAY: &str = "00000000-0000-0000-0000-000000000000";
-/// Enough attempts to lose any of the games.
+/// A number of actions that is enough to lose any of the games.
 const MAX_ATTEMPTS: usize = 2000;
 
 #[test]
@@ -117,7 +117,7 @@ fn action_after_a_win_is_rejected() {
     exchanges.post("command_RESET_after_win", &client, "/api/cmd/RESET", &body);
 }
 
-/// Repeats two actions until the game is lost, and gives the last response.
+/// Repeats a few actions until the game is lost, and returns the last response.
 fn lose(client: &Client, game: &str, guid: &str) -> Value {
     let actions = [
         Action::Action1,

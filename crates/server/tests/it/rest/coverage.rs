@@ -1,7 +1,7 @@
 //! Fails for every route, documented status and error code without a snapshot.
 //!
 //! The routes and their statuses come from the OpenAPI document that the server serves, the codes
-//! from [`Code::ALL`]. What is covered is read from the snapshot files themselves.
+//! from [`Code::ALL`]. The covered exchanges are read from the snapshot files themselves.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 
 use crate::test_server::TestServer;
 
-/// Errors that any route may answer, because the server checks them before it calls the handler or
-/// because the database failed. One snapshot of each is enough.
+/// Error statuses that any route may return, because the server checks the request before it calls
+/// the handler or because the database failed. One snapshot of each is enough.
 const SHARED_STATUSES: [u16; 7] = [400, 401, 408, 413, 429, 500, 503];
 
-/// What a snapshot shows.
+/// The request and the response that a snapshot shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Exchange {
     method: String,
@@ -26,7 +26,7 @@ struct Exchange {
 }
 
 impl Exchange {
-    /// Reads a snapshot; `None` if it does not show an exchange.
+    /// Parses a snapshot. Returns `None` if it does not show an exchange.
     fn parse(text: &str) -> Option<Self> {
         let request = text.lines().find_map(|line| line.strip_prefix("> "))?;
         let response = text.lines().find_map(|line| line.strip_prefix("< "))?;
@@ -67,7 +67,8 @@ fn operations(document: &Value) -> Vec<Operation> {
     operations
 }
 
-/// The number of literal segments of a template if it matches a path.
+/// Returns the number of literal segments of a path template, or `None` if it does not match the
+/// path.
 fn matched_literals(template: &str, path: &str) -> Option<usize> {
     let (template, path): (Vec<&str>, Vec<&str>) =
         (template.split('/').collect(), path.split('/').collect());
@@ -81,7 +82,8 @@ fn matched_literals(template: &str, path: &str) -> Option<usize> {
     })
 }
 
-/// The operation that answers an exchange: the one with the most literal segments.
+/// Returns the operation that answers an exchange. If several templates match its path, the one
+/// with the most literal segments wins.
 fn operation_of<'a>(operations: &'a [Operation], exchange: &Exchange) -> Option<&'a Operation> {
     operations
         .iter()
@@ -96,7 +98,7 @@ fn operation_of<'a>(operations: &'a [Operation], exchange: &Exchange) -> Option<
         .map(|(_, operation)| operation)
 }
 
-/// Everything that has no snapshot, in words.
+/// Returns a description of each route, documented status and error code without a snapshot.
 fn missing(document: &Value, codes: &[&str], exchanges: &[Exchange]) -> Vec<String> {
     let operations = operations(document);
     let mut missing = Vec::new();

@@ -91,7 +91,8 @@ fn bodies_that_are_too_large_or_too_deep_are_rejected() {
     exchanges.send("body_too_deep", &client, "POST", path, JSON, &deep);
 }
 
-/// Sends the beginning of a request, then ends the connection's sending side or waits.
+/// Sends the beginning of a request and returns the response. If `ends`, shuts down the sending
+/// side of the connection first; otherwise keeps it open.
 fn sent_in_part(server: &TestServer, request: &str, ends: bool) -> String {
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream

@@ -8,7 +8,7 @@ use axum::response::IntoResponse;
 use rhae_server::{ApiError, Code};
 use rhae_store::StoreError;
 
-/// One error of every variant of [`ApiError`].
+/// Returns one error of every variant of [`ApiError`].
 fn api_errors() -> Vec<ApiError> {
     let text = || "TEXT".to_owned();
     let errors = vec![
@@ -63,8 +63,8 @@ fn api_errors() -> Vec<ApiError> {
         ApiError::Http(StatusCode::LENGTH_REQUIRED),
         ApiError::Http(StatusCode::from_u16(499).unwrap()),
     ];
-    // The match has no wildcard: a new variant does not compile before it is named here, and
-    // belongs into the list above.
+    // The match has no wildcard, so a new variant is a compile error until it is named here. Add it
+    // to the list above as well.
     for error in &errors {
         match error {
             ApiError::Malformed(_)
@@ -108,7 +108,7 @@ fn api_errors() -> Vec<ApiError> {
     errors
 }
 
-/// Errors of the database as the API returns them.
+/// Returns the errors of the database as the API reports them.
 fn store_errors() -> Vec<ApiError> {
     let text = || "TEXT".to_owned();
     let errors = [
@@ -134,7 +134,7 @@ fn store_errors() -> Vec<ApiError> {
     errors.map(ApiError::from).to_vec()
 }
 
-/// Status, headers and body of the response.
+/// Returns the status, headers and body of the response as text.
 fn response_text(error: ApiError) -> String {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
@@ -194,7 +194,7 @@ fn lost_commit_has_an_unknown_outcome() {
     super::exchange::Exchanges::default().check("database_lost_in_a_commit", request, &answer);
 }
 
-/// The response as it is sent, without what the router adds.
+/// Returns the response as it is sent, without the headers that the router adds.
 fn http_text(error: ApiError) -> String {
     let text = response_text(error).replace("< ", "").replace('\n', "\r\n");
     format!("HTTP/1.1 {text}")

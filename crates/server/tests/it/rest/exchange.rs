@@ -2,8 +2,8 @@
 //!
 //! The text looks like the output of `curl -v`: request lines begin with `>`, response lines with
 //! `<`, and the body follows after an empty line. Ids, keys, versions, entity tags and waiting
-//! times are replaced by placeholders such as `[guid]`. The length of the body is left out, so
-//! that a changed message changes one line.
+//! times are replaced by placeholders such as `[guid]`. The length of the body is left out, so that
+//! a changed message changes only one line.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -33,7 +33,7 @@ pub(super) struct Exchanges {
 }
 
 impl Exchanges {
-    /// Replaces `value` by `[placeholder]` in every later snapshot. A second value with the same
+    /// Replaces `value` with `[placeholder]` in every later snapshot. A second value with the same
     /// placeholder becomes `[placeholder-2]`.
     pub(super) fn hide(&self, value: &str, placeholder: &str) {
         let mut replacements = self.replacements.borrow_mut();
@@ -52,14 +52,14 @@ impl Exchanges {
         replacements.push((value.to_owned(), name));
     }
 
-    /// Opens a card without a snapshot.
+    /// Opens a card without comparing the exchange with a snapshot.
     pub(super) fn open_card(&self, client: &Client, body: &Value) -> String {
         let card = client.open_card(body);
         self.hide(&card, "card-id");
         card
     }
 
-    /// Opens a play without a snapshot.
+    /// Opens a play without comparing the exchange with a snapshot.
     pub(super) fn open_play(&self, client: &Client, card: &str, game: &str) -> String {
         let guid = client.open_play(card, game);
         self.hide(&guid, "guid");
@@ -123,7 +123,7 @@ impl Exchanges {
         });
     }
 
-    /// Finds the ids and keys in a response.
+    /// Finds the ids and keys in a response, so that snapshots show placeholders for them.
     fn learn(&self, answer: &Answer) {
         for value in json_values(answer) {
             self.learn_from(&value);
@@ -164,7 +164,7 @@ impl Exchanges {
     }
 }
 
-/// Status, headers in alphabetical order, and body.
+/// Formats the status, the headers in alphabetical order, and the body.
 pub(super) fn response_text(answer: &Answer) -> String {
     let mut headers: Vec<(&str, &str)> = answer
         .headers
@@ -195,7 +195,7 @@ pub(super) fn response_text(answer: &Answer) -> String {
     text
 }
 
-/// Replaces a number, but not where it is a part of a longer one.
+/// Replaces a number, but not where it is part of a longer number.
 fn replace_number(text: &str, number: &str, placeholder: &str) -> String {
     let mut replaced = String::new();
     let mut rest = text;
@@ -210,7 +210,7 @@ fn replace_number(text: &str, number: &str, placeholder: &str) -> String {
     replaced + rest
 }
 
-/// Whether a text is a UUID that is not all zeros.
+/// Returns whether a text is a UUID that is not all zeros.
 fn is_random_id(text: &str) -> bool {
     let is_uuid = text.len() == 36
         && text.bytes().enumerate().all(|(index, byte)| match index {
@@ -220,7 +220,7 @@ fn is_random_id(text: &str) -> bool {
     is_uuid && text.bytes().any(|byte| !matches!(byte, b'0' | b'-'))
 }
 
-/// A request body; of a long one the beginning and the length.
+/// Returns a request body, or the beginning and the length of a long one.
 fn abbreviated(body: &str) -> String {
     match body.char_indices().nth(200) {
         Some((end, _)) => format!("{}… ({} bytes)", &body[..end], body.len()),

@@ -11,8 +11,8 @@ use serde_json::json;
 use super::exchange::Exchanges;
 use crate::test_server::TestServer;
 
-/// Environments that cannot be opened (`ny40`), that fail (`kq19`) or that panic (`hk26`) at the
-/// first action.
+/// A catalogue with an environment that cannot be opened (`ny40`), one that fails at the first
+/// action (`kq19`) and one that panics at the first action (`hk26`).
 struct Failing;
 
 impl Catalog for Failing {

@@ -10,8 +10,8 @@ use rhae_store::SqliteOptions;
 use super::exchange::Exchanges;
 use crate::test_server::TestServer;
 
-/// The environments that ship with Rhae, one of them with a Python source and one whose source
-/// cannot be read.
+/// A catalogue of the environments that ship with Rhae. One of them has a Python source, and the
+/// source of another cannot be read.
 struct WithSources;
 
 impl Catalog for WithSources {

@@ -1,4 +1,5 @@
-//! Errors of keys: missing, unknown, revoked, without a scope, above the rate limit.
+//! Errors for keys that are missing, unknown, revoked, without a required scope or above the rate
+//! limit.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,7 +12,7 @@ use serde_json::json;
 use super::exchange::Exchanges;
 use crate::test_server::{Access, TestServer};
 
-/// A server with keys whose environment `ny40` is private.
+/// Starts a server with keys on which the environment `ny40` is private.
 fn with_keys(folder: &Path, limits: Limits) -> TestServer {
     let set = |id: &str| match id {
         "ny40-v1" => GameSet::Private,

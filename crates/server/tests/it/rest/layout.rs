@@ -6,10 +6,10 @@ use sha2::{Digest, Sha256};
 
 use crate::client::Answer;
 
-/// Packed frames up to this length are shown as they are.
+/// Packed frames up to this length are shown unchanged.
 const MAX_PACKED: usize = 64;
 
-/// The body of a response as it stands in a snapshot.
+/// Returns the body of a response as a snapshot shows it.
 pub(super) fn body_text(answer: &Answer) -> String {
     let essence = answer.content_type.split(';').next().unwrap_or_default();
     match essence {
@@ -25,7 +25,7 @@ pub(super) fn body_text(answer: &Answer) -> String {
     }
 }
 
-/// Every JSON document in the body of a response.
+/// Returns every JSON document in the body of a response.
 pub(super) fn json_values(answer: &Answer) -> Vec<Value> {
     let lines = answer
         .text
@@ -42,7 +42,8 @@ pub(super) fn json_values(answer: &Answer) -> Vec<Value> {
         .collect()
 }
 
-/// A JSON value whose plain parts are kept as they were written: a parser may round numbers.
+/// A JSON value whose strings, numbers and words are kept as they were written, because a parser
+/// may round numbers.
 enum Node<'a> {
     Plain(&'a str),
     List(Vec<Node<'a>>),
@@ -52,7 +53,8 @@ enum Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// Reads a value from the beginning of `text`, which must be valid JSON, and gives the rest.
+    /// Reads a value from the beginning of `text`, which must be valid JSON. Also returns the rest
+    /// of the text.
     fn read(text: &'a str) -> (Self, &'a str) {
         let text = text.trim_start();
         match text.as_bytes()[0] {
@@ -75,7 +77,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The value of the field `name`, with frames replaced by their sizes and hashes.
+    /// Returns the value of the field `name`, with frames replaced by their sizes and hashes.
     fn shortened(self, name: &str) -> Self {
         match (name, self) {
             ("\"frame\"", Self::List(frames)) => {
@@ -94,7 +96,7 @@ impl<'a> Node<'a> {
         matches!(self, Self::List(_) | Self::Object(_))
     }
 
-    /// As `serde_json` writes values: on one line without spaces.
+    /// Writes the value as `serde_json` does: on one line without spaces.
     fn write_compact(&self, text: &mut String) {
         match self {
             Self::Plain(plain) => text.push_str(plain),
@@ -120,7 +122,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// One field or item per line, but lists of plain values on one line.
+    /// Writes one field or item per line, except that a list of plain values is on one line.
     fn write_indented(&self, depth: usize, text: &mut String) {
         let begin_line = |text: &mut String, depth: usize| {
             text.push('\n');
@@ -198,7 +200,7 @@ fn read_plain(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// The whole text as a node.
+/// Parses the whole text as one node.
 fn node(text: &str) -> Node<'_> {
     let valid: Result<Value, _> = serde_json::from_str(text);
     valid.unwrap_or_else(|error| panic!("{error}: {text}"));
@@ -211,7 +213,7 @@ fn indented(text: &str) -> String {
     shown + "\n"
 }
 
-/// A line of an event stream. Data stays on one line.
+/// Formats a line of an event stream. Data stays on one line.
 fn event_line(line: &str) -> String {
     let Some(data) = line.strip_prefix("data: ") else {
         return format!("{line}\n");

@@ -18,7 +18,8 @@ use crate::test_server::TestServer;
 
 const NO_PLAY: &str = "00000000-0000-0000-0000-000000000000";
 
-/// A play with a click, reasoning, a level reset and an action that changes nothing.
+/// Plays an action with reasoning, a click, a level reset and an action that changes nothing.
+/// Returns the guid of the play.
 fn played(exchanges: &Exchanges, client: &Client, card: &str) -> String {
     let guid = exchanges.open_play(client, card, "hk26");
     let body = json!({"game_id": "hk26", "guid": guid, "reasoning": {"why": "probe"}});
@@ -194,7 +195,7 @@ fn frozen_play_rejects_commands_and_stays_readable() {
     exchanges.get("play_frozen", &client, &path);
     drop(client);
     server.stop();
-    // A recording cannot begin if the environment is not there any more.
+    // A recording cannot be sent if the environment is no longer available.
     let server = TestServer::start_catalog(
         folder.path(),
         Arc::new(WithoutEnvironments),
@@ -205,7 +206,7 @@ fn frozen_play_rejects_commands_and_stays_readable() {
     exchanges.get("play_frozen_recording", &server.client("k"), &recording);
 }
 
-/// A catalogue that lists environments but has none of them.
+/// A catalogue that lists environments but cannot find or open any of them.
 struct WithoutEnvironments;
 
 impl Catalog for WithoutEnvironments {

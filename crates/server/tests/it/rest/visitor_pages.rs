@@ -24,7 +24,7 @@ fn with_visitors(folder: &Path, visitors: Visitors) -> TestServer {
     TestServer::start_with_access(folder, config, SqliteOptions::default(), &access)
 }
 
-/// The client with the cookie of a response.
+/// Returns the client with the cookie of a response.
 fn with_cookie(client: &Client, answer: &Answer) -> Client {
     let cookie = answer
         .headers
@@ -88,7 +88,7 @@ fn known_key_enters_and_unknown_key_is_rejected() {
     exchanges.get("entrance_page_with_key", &visitor, "/enter");
 }
 
-/// The text of an invitation for one visitor.
+/// Creates an invitation for one visitor and returns its text.
 fn invitation(server: &TestServer) -> String {
     let key = ApiKey::generate().unwrap();
     let stored = Key {

@@ -52,7 +52,7 @@ fn film_plays_to_its_end_and_can_be_restarted() {
         now += player.time_to_next_tick(now).unwrap();
         player.tick(now);
         let here = (player.entry().0, player.frame().get(0, 0));
-        // The end of a click mark is a separate tick.
+        // A tick may only remove a click mark. The frame is then the same and is not added again.
         if shown.last() != Some(&here) {
             shown.push(here);
         }
