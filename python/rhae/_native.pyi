@@ -1,7 +1,7 @@
 """The functions and classes of the extension module.
 
-The kernels for `rhae.arcengine` return the result of the Python code at their call site, or
-`NotImplemented` if that code must run instead.
+The functions that speed up `rhae.arcengine` return the same result as the Python code at their call
+site, or `NotImplemented` if that code must run instead.
 """
 
 from typing import Any
@@ -46,8 +46,9 @@ def sprites_with_any_tag(sprites: Any, tags: Any) -> Any: ...
 def sprites_with_name(sprites: Any, name: Any) -> Any: ...
 def sprite_at(sprites: Any, x: Any, y: Any, tag: Any, ignore_collidable: bool) -> Any: ...
 
-#: Frames, play state, completed levels, all levels, available actions, and whether the action
-#: restarted the game, was counted, and changed the state.
+#: The frames, the play state, the number of completed levels, the number of all levels, the
+#: available actions, and three flags: whether the action restarted the game, was counted, and
+#: changed the state.
 StepResult = tuple[NDArray[np.uint8], str, int, int, list[int], bool, bool, bool]
 
 class Play:

@@ -1,10 +1,11 @@
-"""Attributes the time of a game to its own code or to the engine.
+"""Measures how much time of a game is spent in its own code and how much in the engine.
 
-The time belongs to the innermost Python function of either. Sampling is unreliable on a busy
-machine: an external sampler counts moments in which the process does not run, and the interpreter
-handles signals late, often in another function. Instead, `sys.monitoring` (Python 3.12 and newer)
-reports every start and end of a function. The cost of monitoring is measured against the same work
-without it, and subtracted.
+Time is attributed to the innermost running Python function that belongs to the game or to the
+engine. Sampling is not used, because it is unreliable on a busy machine: an external sampler counts
+moments in which the process does not run, and the interpreter handles signals late, often in
+another function. Instead, `sys.monitoring` (Python 3.12 and newer) reports every start and end of a
+function. To measure the cost of monitoring, the same work is also done without it; the difference
+is subtracted.
 """
 
 from __future__ import annotations
@@ -43,10 +44,11 @@ def watched(clock: Any) -> Iterator[None]:
 def share(clock: _native.Clock, excess: list[float]) -> float:
     """Returns the share of the game's own code in the time that a clock measured.
 
-    `excess` has, for each of several rounds of equal work, the seconds that monitoring added.
+    `excess` contains one number for each of several rounds of the same work: the seconds that
+    monitoring added to the round.
     """
     (own, own_events), (engine, engine_events) = clock.read()
     events = own_events + engine_events
-    # The median, because other processes may have slowed a round.
+    # The median is used, because other processes may have slowed some rounds.
     cost_per_event = max(0.0, statistics.median(excess)) * len(excess) / events
     return (own - own_events * cost_per_event) / (own + engine - events * cost_per_event)

@@ -1,4 +1,4 @@
-"""Measures the native vector, and compares it with a Python file on the original engine."""
+"""Measures the native vector and compares it with the same game as a Python file."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _ROUND = 64
 def measure(play: Callable[[list[tuple[int, dict[str, int]]]], float], seconds: float) -> dict[str, Any]:
     """Returns the results of the vector.
 
-    `play` executes actions in the Python file's game on the original engine and returns their CPU
-    time.
+    `play` executes actions in the Python version of the game, on the original engine, and returns
+    the CPU time that they took.
     """
     ids = [game["game_id"] for game in json.loads(_native.games())]
     pair: list[tuple[float, float]] = []
@@ -54,7 +54,7 @@ def measure(play: Callable[[list[tuple[int, dict[str, int]]]], float], seconds: 
 
 
 def _prepared(id: str) -> tuple[VectorEnvironment, list[Any]]:
-    """Returns a vector and random actions for it that the environment offers."""
+    """Returns a vector and random actions for it, drawn from those that the environment offers."""
     vector = make_vec(id, PLAYS, seeds=0, threads=THREADS)
     rng = np.random.default_rng(0)
     moves = []
@@ -67,7 +67,7 @@ def _prepared(id: str) -> tuple[VectorEnvironment, list[Any]]:
 
 
 def _rate(vector: VectorEnvironment, moves: list[Any]) -> tuple[float, float]:
-    """Returns the steps per second and per second of CPU time over all threads."""
+    """Returns the steps per second of wall-clock time and per second of CPU time of all threads."""
     started, cpu_started = time.perf_counter(), time.process_time()
     for move in moves:
         vector.step(move)

@@ -1,7 +1,7 @@
 """Agents in the style of the official agents repository.
 
 An agent implements ``is_done`` and ``choose_action``; :class:`Agent` contains the loop around them.
-An agent of that repository runs here if it imports its base class from this module::
+To run an agent of that repository here, import its base class from this module::
 
     from rhae.agents import Agent, swarm
 """
@@ -27,8 +27,8 @@ class Agent(ABC):
     """Plays one environment.
 
     :meth:`main` asks for actions until :meth:`is_done` returns true or ``MAX_ACTIONS`` actions were
-    taken. The first frame that an agent sees is empty and has the state ``NOT_PLAYED``; the agent
-    answers it with RESET.
+    taken. The first frame that an agent receives is empty and has the state ``NOT_PLAYED``. The
+    agent must respond with RESET.
 
     The constructor also accepts the other keyword arguments of the official base class
     (``agent_name``, ``ROOT_URL``, ``record``, ``tags``) and ignores them.
@@ -73,8 +73,8 @@ class Agent(ABC):
     def choose_action(self, frames: list[FrameData], latest_frame: FrameData) -> GameAction:
         """Returns the next action.
 
-        The cell of a click is set with ``action.set_data({"x": x, "y": y})``. The recording stores
-        ``action.reasoning`` if it is set.
+        To set the cell of a click, call ``action.set_data({"x": x, "y": y})``. If
+        ``action.reasoning`` is set, it is stored in the recording.
         """
 
     def main(self) -> None:
@@ -90,8 +90,8 @@ class Agent(ABC):
     def take_action(self, action: GameAction) -> FrameData | None:
         """Executes an action; returns ``None`` if the environment rejects it.
 
-        The first RESET returns the opening frame without an action, because ``Arcade.make`` has
-        already opened the play.
+        The first RESET executes no action and returns the opening frame, because ``Arcade.make``
+        has already opened the play.
         """
         if action is GameAction.RESET and self.frames[-1].state is GameState.NOT_PLAYED:
             return _as_lists(self.arc_env.observation_space)

@@ -1,14 +1,15 @@
-"""The calls of the official toolkit's ``Arcade``, in this process and without a server.
+"""The interface of the official toolkit's ``Arcade``, in this process and without a server.
 
-An agent written for the toolkit runs after a change of one import::
+To run an agent that was written for the toolkit, change one import::
 
     from rhae import Arcade
 
 The environments are those that ship with Rhae. The toolkit's arguments for the network (key, base
 URL) are accepted and ignored.
 
-In competition mode the competition rules apply: one play of each environment, RESET restarts only
-the level, the scorecard cannot be read before it is closed, and every environment counts.
+In competition mode the competition rules apply: each environment can be played once, RESET restarts
+only the level, the scorecard cannot be read before it is closed, and environments that were not
+played count as 0.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ class EnvironmentScorecard(BaseModel):
     def get(self, game_id: str | None = None) -> dict[str, Any]:
         """Returns the card, or one environment on it, as a dictionary.
 
-        It is empty if the card has no such environment.
+        The dictionary is empty if the card has no such environment.
         """
         if game_id is None:
             return self.model_dump()
@@ -125,7 +126,7 @@ class EnvironmentScorecard(BaseModel):
 
 
 class _Card:
-    """A scorecard: its plays while it is open, and the final card after it was closed."""
+    """A scorecard: its plays and, once it is closed, the final card."""
 
     def __init__(self, source_url: str | None, tags: list[str], opaque: Any, competition: bool) -> None:
         self.id = str(uuid.uuid4())
@@ -150,8 +151,8 @@ class _Card:
 class EnvironmentWrapper:
     """One play, with the interface of the toolkit's wrappers. :meth:`Arcade.make` creates it.
 
-    :meth:`step` and :meth:`reset` return the observation. If the action is not possible, they return
-    ``None`` and log an error.
+    :meth:`step` and :meth:`reset` return the observation. If the action is not possible, they log
+    an error and return ``None``.
     """
 
     def __init__(
@@ -209,8 +210,9 @@ class EnvironmentWrapper:
             reasoning: Any JSON value, which is stored in the recording.
 
         Returns:
-            The observation. ``None`` if the scorecard is closed, the game is over and the action is
-            not RESET, or the cell of ACTION6 is missing or invalid; the log has the reason.
+            The observation, or ``None`` if the scorecard is closed, if the game is over and the
+            action is not RESET, or if the cell of ACTION6 is missing or invalid. In these cases the
+            reason is logged.
         """
         if self._card.closed is not None:
             self.logger.error("the scorecard %s is closed", self.scorecard_id)
@@ -351,8 +353,9 @@ class Arcade:
             renderer: Called with the number of the observation and the observation.
 
         Returns:
-            The play. ``None`` if there is no such environment or open card, or if a competition
-            already has a play of the environment; the log has the reason.
+            The play, or ``None`` if there is no such environment, if there is no such open card, or
+            if the environment was already played in a competition. In these cases the reason is
+            logged.
 
         Raises:
             ValueError: ``render_mode`` is given without a renderer.
@@ -387,9 +390,9 @@ class Arcade:
     open_scorecard = create_scorecard
 
     def get_scorecard(self, scorecard_id: str | None = None) -> EnvironmentScorecard | None:
-        """Returns the current scorecard, the default one if no id is given.
+        """Returns a scorecard in its current state; the default card if no id is given.
 
-        ``None`` if there is no such card, or if it is an open card of a competition.
+        Returns ``None`` if there is no such card, or if it is an open card of a competition.
         """
         card = self._card(scorecard_id)
         if card is None:
@@ -400,9 +403,9 @@ class Arcade:
         return card.closed or card.scored([], self.method)
 
     def close_scorecard(self, scorecard_id: str | None = None) -> EnvironmentScorecard | None:
-        """Closes a scorecard permanently and returns it, the default one if no id is given.
+        """Closes a scorecard permanently and returns it; the default card if no id is given.
 
-        ``None`` if there is no such open card.
+        Returns ``None`` if there is no such open card.
         """
         card = self._cards.get(scorecard_id or self._default or "")
         if card is None or card.closed is not None:

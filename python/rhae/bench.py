@@ -59,8 +59,8 @@ def named(engine: types.ModuleType) -> Iterator[None]:
 def load(path: Path, engine: types.ModuleType) -> Any:
     """Returns the class of the game in a file, on an engine.
 
-    This is the class `Game`, or else the last game class. The file is executed and not imported, as
-    by the official toolkit.
+    This is the class `Game` or, if the file has no such class, the last game class in it. The file
+    is executed rather than imported, which is how the official toolkit loads games.
     """
     module = types.ModuleType(f"games_on_{engine.__name__.replace('.', '_')}.{path.stem}")
     with named(engine):
@@ -92,7 +92,7 @@ class Player:
         self.reset = engine.ActionInput(id=0)
 
     def play(self, moves: list[Action]) -> None:
-        """Executes actions. A game that is over gets a RESET instead."""
+        """Executes actions. While the game is over, executes RESET instead."""
         inputs = [self.engine.ActionInput(id=kind, data=data) for kind, data in moves]
         game, reset = self.game, self.reset
         started = time.process_time()
@@ -115,12 +115,13 @@ def own_share(path: Path, engine: types.ModuleType, seconds: float) -> float:
                 watched.play(moves)
             excess.append(watched.seconds - plain.seconds - before)
         shares.append(_timing.share(clock, excess))
-    # The median, because the clock also counts time in which the machine runs other processes.
+    # The median is used, because the clock also counts time in which the machine runs other
+    # processes.
     return statistics.median(shares)
 
 
 def _timed(work: Callable[[], Any], times: int) -> float:
-    """Returns the CPU time of one call, without garbage collection, like `timeit`."""
+    """Returns the mean CPU time of one call. Garbage collection is disabled, as in `timeit`."""
     gc.collect()
     gc.disable()
     try:
@@ -135,7 +136,7 @@ def _timed(work: Callable[[], Any], times: int) -> float:
 def copying(theirs: Any, mine: Any, seconds: float) -> tuple[float, float, float]:
     """Returns the CPU time of the original's `copy.deepcopy` and of `clone`, and their ratio.
 
-    All three are medians over rounds that alternate between the two.
+    All three are medians over several rounds. Each round measures both, one after the other.
     """
     slow: list[float] = []
     fast: list[float] = []

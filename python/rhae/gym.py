@@ -2,18 +2,20 @@
 
 The observation is the settled frame: 64 x 64 cells with colours 0 to 15. The reward is 1 for each
 level that an action completes. An episode terminates when the game is won or a level is lost. With
-``on_loss="continue"`` a lost level continues instead: only RESET has an effect then, as in the
-official rules. RESET restarts the level and never the whole game, so no reward is earned twice.
+``on_loss="continue"`` the episode continues after a lost level. As in the official rules, only
+RESET then has an effect. RESET restarts the level and never the whole game, so no reward is earned
+twice.
 
 There are two action spaces:
 
-* ``actions="multi"``: ``MultiDiscrete([8, 64, 64])``, the official number of the action (0 is
-  RESET), column and row. Only ACTION6 uses the cell.
-* ``actions="flat"``: ``Discrete(4104)``, 0 to 7 as above except 6, and ``8 + 64 * y + x`` for a
-  click.
+* ``actions="multi"``: ``MultiDiscrete([8, 64, 64])``: the official number of the action (0 is
+  RESET), the column and the row. Only ACTION6 uses column and row.
+* ``actions="flat"``: ``Discrete(4104)``: 0 to 7 are the official numbers, except that 6 is not
+  used, and ``8 + 64 * y + x`` is a click.
 
-``info["action_mask"]`` marks the actions that are meaningful in the current state. It has one entry
-for each official number, or one for each action of the flat space.
+``info["action_mask"]`` marks the actions that are offered in the current state, and RESET if it
+would restart the level. It has one entry for each official number, or one for each action of the
+flat space.
 """
 
 from __future__ import annotations
@@ -123,7 +125,7 @@ class Environment(gymnasium.Env[Frame, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Frame, dict[str, Any]]:
         """Starts a new episode and returns its first observation.
 
-        A seed stays in use until another one is given. ``options`` is not used.
+        Later calls without a seed use the last given one. ``options`` is ignored.
 
         Examples:
             >>> import rhae
@@ -205,8 +207,8 @@ class Environment(gymnasium.Env[Frame, Any]):
     def restore(self, snapshot: _native.Play) -> Frame:
         """Returns to the state of a snapshot and returns its observation.
 
-        A snapshot can be restored any number of times, also in another environment with the same
-        id. An episode that was over continues from the state of the snapshot.
+        A snapshot can be restored any number of times, also in another ``Environment`` with the
+        same id. If the current episode is over, play continues from the state of the snapshot.
 
         Raises:
             ValueError: The snapshot is of an environment with another id.
@@ -253,10 +255,10 @@ class Environment(gymnasium.Env[Frame, Any]):
 class VectorEnvironment(VectorEnv[Frame, Any, Any]):
     """Many plays of one environment, as a ``gymnasium.vector.VectorEnv``.
 
-    :func:`make_vec` creates it. Rust threads step the plays and release the interpreter lock.
-    Observations, rewards and everything in ``info`` are arrays that the next call overwrites: copy
-    what you keep. A play whose episode is over starts a new episode at the next step, whatever its
-    action (Gymnasium's ``NEXT_STEP`` mode).
+    :func:`make_vec` creates it. The plays are stepped by Rust threads, while the interpreter lock
+    is released. Observations, rewards and the entries of ``info`` are arrays that the next call
+    overwrites, so copy those that you want to keep. If the episode of a play is over, the next step
+    ignores the action for that play and starts a new episode (Gymnasium's ``NEXT_STEP`` mode).
 
     ``info`` has the keys ``level``, ``levels_completed``, ``actions``, ``changed`` and
     ``action_mask`` of :class:`Environment`, with one entry per play. Only settled frames are drawn.
@@ -328,12 +330,12 @@ class VectorEnvironment(VectorEnv[Frame, Any, Any]):
         """Executes one action per play.
 
         Args:
-            actions: An array with shape (n, 3), or (n,) in the flat form. The array decides which
-                form it is, so both work with either action space.
+            actions: An array with shape (n, 3), or with shape (n,) for flat actions. The shape
+                determines how the array is read, so both forms work with either action space.
 
         Raises:
-            ValueError: The array has another shape, or an action is not in the action space. No
-                play has moved then.
+            ValueError: The array has another shape, or an action is not in the action space. In
+                this case no play has changed.
         """
         plays = self._plays
         plays.step(np.asarray(actions, np.int64))
@@ -394,7 +396,7 @@ def make(
     Args:
         id: The id of the environment, such as ``"kq19"`` or ``"kq19-v1"``.
         seed: Selects a variant of the environment. Seed 0 is the canonical one, which is scored.
-        level: Play this level alone, counted from 1. The episode ends when it is completed.
+        level: Play only this level, counted from 1. The episode ends when it is completed.
         max_actions: Truncate an episode after this many actions; no limit if ``None``.
         actions: The action space, ``"multi"`` or ``"flat"``; see :mod:`rhae.gym`.
         on_loss: ``"end"`` terminates the episode when a level is lost. ``"continue"`` lets it
@@ -442,7 +444,7 @@ def make_vec(
         n: The number of plays.
         seeds: One seed per play, or a number that gives play i the seed ``seeds + i``. All plays
             have the seed 0 if ``None``.
-        level: Play this level alone, counted from 1.
+        level: Play only this level, counted from 1.
         max_actions: Truncate an episode after this many actions; no limit if ``None``.
         actions: The action space, ``"multi"`` or ``"flat"``; see :mod:`rhae.gym`.
         on_loss: ``"end"`` terminates the episode when a level is lost. ``"continue"`` lets it

@@ -1,4 +1,4 @@
-"""Hosts plays of one Python game for `rhae`.
+"""Runs plays of one Python game in a separate process, for the program `rhae`.
 
 The process speaks the binary protocol of docs/hosting.md on standard input and output. The program
 `rhae` contains a copy of this file and passes it to the interpreter, so hosting does not require
@@ -7,7 +7,8 @@ this package. If the package is installed, its engine runs the game; otherwise t
 
 Usage: host.py FILE CLASS SECONDS [PATH...]
 
-SECONDS limits the time of each message. Each PATH is appended to `sys.path`.
+SECONDS limits the time that the answer to each message may take. Each PATH is appended to
+`sys.path`.
 """
 
 import copy
@@ -45,7 +46,7 @@ class Refused(Exception):
 
 
 class Play:
-    """One play. Its own module and random states isolate it from other plays."""
+    """One play. It has its own module and random states, which isolate it from other plays."""
 
     def __init__(self, game, module, randomness):
         self.game = game
@@ -136,9 +137,10 @@ class Host:
         self.plays[play] = Play(game, module, randomness)
 
     def state(self, play, deep):
-        """Returns a key that distinguishes states with equal frames, and the clicks of the game.
+        """Returns a key that distinguishes states with identical frames, and the listed clicks.
 
-        `deep` derives the key from all Python state, otherwise from the game's `_get_hidden_state`.
+        If `deep` is set, the key is derived from all Python state of the play, otherwise from the
+        game's `_get_hidden_state`.
         """
         game = self.enter(play).game
         base = self.engine.ARCBaseGame
@@ -155,8 +157,8 @@ class Host:
         clicks = [(x, y) for x, y in clicks if 0 <= x < SIZE and 0 <= y < SIZE]
         lists = ("_get_valid_actions", "_get_valid_clickable_actions")
         own = any(getattr(type(game), name) is not getattr(base, name) for name in lists)
-        # A game that does not override these methods may have an empty list because it uses no
-        # tags. That says nothing about clicks.
+        # If a game does not override these methods, its list may be empty only because it uses no
+        # tags. Such a list does not mean that clicks have no effect.
         listed = int(own or bool(clicks))
         return struct.pack("<B16sBH", known, key, listed, len(clicks)) + bytes(part for click in clicks for part in click)
 
@@ -174,7 +176,8 @@ class Host:
 
     def new_module(self):
         if self.code is None:
-            # Compiled here and not in the constructor, so that an error is reported for a play.
+            # The file is compiled here rather than in the constructor, so that an error is reported
+            # as a failure of the play.
             with open(self.file, encoding="utf-8") as source:
                 self.code = compile(source.read(), self.file, "exec")
         self.modules += 1
@@ -271,8 +274,8 @@ class Host:
 class Digest:
     """A hash of Python objects by their contents.
 
-    Generated names (UUIDs) are hashed by the order in which they appear. Attributes in which the
-    engine stores action counts and the last action are left out.
+    Generated names (UUIDs) differ between plays, so their order of appearance is hashed instead.
+    Attributes in which the engine stores action counts and the last action are not hashed.
     """
 
     GENERATED = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -321,7 +324,7 @@ class Digest:
             for item in value:
                 self.add(item)
         elif isinstance(value, (set, frozenset)):
-            # The order of a set is arbitrary.
+            # The order of a set is arbitrary, so the hashes of its items are sorted.
             self.put("t", str(len(value)))
             for item in sorted(Digest(self.numpy).of(item) for item in value):
                 self.hash.update(item)
@@ -368,7 +371,7 @@ def load_engine():
 
 
 def reason(error, file):
-    """Describes an error, with the innermost line of the game's file."""
+    """Describes an error, with the innermost line of the game's file that was executing."""
     if isinstance(error, Refused):
         return str(error)
     place, trace = "", error.__traceback__
@@ -400,7 +403,8 @@ def write_all(descriptor, data):
 def main(arguments):
     file, class_name, seconds, *paths = arguments
     sys.path.extend(path for path in paths if path not in sys.path)
-    # The pipes carry messages only. The game prints to standard error and reads an empty input.
+    # The pipes carry only messages. What the game prints goes to standard error, and its standard
+    # input is empty.
     messages, answers = os.fdopen(os.dup(0), "rb"), os.dup(1)
     empty, closed = os.pipe()
     os.close(closed)

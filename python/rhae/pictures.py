@@ -9,7 +9,7 @@ from rhae import _native
 
 __all__ = ["PALETTE", "png", "rgb"]
 
-#: Red, green and blue of the sixteen colours, with shape (16, 3).
+#: The red, green and blue values of the sixteen colours, with shape (16, 3).
 PALETTE: NDArray[np.uint8] = np.array(_native.palette(), np.uint8)
 
 

@@ -1,6 +1,6 @@
-"""Replays and scores of recordings.
+"""Replays and scores recordings.
 
-A recording is trusted for its actions only. They are replayed, and everything else in the file is
+Only the actions of a recording are trusted. They are replayed, and everything else in the file is
 compared with the replay.
 """
 
@@ -29,11 +29,11 @@ class Verified:
     entry: int | None
     #: How that entry differs; ``None`` if all match.
     difference: str | None
-    #: Actions counted until the end, or until the first mismatch.
+    #: The number of counted actions up to the end of the recording or up to the first mismatch.
     actions: int
     #: The play state at that point, such as ``"NOT_FINISHED"``.
     state: str
-    #: Levels completed at that point.
+    #: The number of levels completed at that point.
     levels_completed: int
 
 
@@ -48,7 +48,7 @@ def verify(recording: str | os.PathLike[str]) -> Verified:
         recording: A file in any format that ``rhae replay`` reads.
 
     Raises:
-        ValueError: The file is not a recording, or is of an unknown environment.
+        ValueError: The file is not a recording, or its environment is unknown.
 
     Examples:
         Record a play of one action, then verify it:

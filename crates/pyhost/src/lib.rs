@@ -104,7 +104,7 @@ pub enum HostError {
     #[error("`{}`: {problem}", file.display())]
     Metadata {
         file: PathBuf,
-        /// The faulty field and what is wrong with it.
+        /// The faulty field and the reason why it is invalid.
         problem: String,
     },
     /// A file that the metadata refers to does not exist.

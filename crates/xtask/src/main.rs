@@ -32,8 +32,7 @@ enum Command {
     Game(game::GameArgs),
     /// Create the documentation's screenshots of the web app and of reports.
     Screenshots(web::ScreenshotsArgs),
-    /// Check that the solver's score stays the same on tasks with permuted colours and rotated
-    /// grids.
+    /// Check that the solver solves nearly as many tasks with permuted colours and rotated grids.
     SolveShuffled(solve_shuffled::ShuffledArgs),
 }
 

@@ -1,4 +1,4 @@
-"""A drop-in replacement for the package `arcengine` 0.9.3: the same games and frames, faster.
+"""A faster drop-in replacement for `arcengine` 0.9.3 that produces identical frames.
 
 `install` registers this package under the name `arcengine`, so that unmodified game files and the
 official toolkit `arc_agi` use it. Without `install`, import its classes from `rhae.arcengine`.
@@ -76,8 +76,8 @@ _SUBMODULES = (base_game, camera, enums, interfaces, level, sprites)
 def install(*, force: bool = False) -> None:
     """Makes `import arcengine` return this package, in this process.
 
-    Call it before any module imports `arcengine`. Modules that have imported the original keep its
-    classes, and the classes of the two engines do not mix.
+    Call it before any module imports `arcengine`. Modules that have already imported the original
+    keep using its classes, and the classes of the two engines cannot be mixed in one game.
 
     Args:
         force: Replace an original that is already imported.

@@ -1,4 +1,4 @@
-"""Copies of games. A game with a part that cannot be copied is replayed instead."""
+"""Copies games. If a part of a game cannot be copied, its actions are replayed instead."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class CloneError(RuntimeError):
 
 
 def clone(game: Any, memo: Any) -> Any:
-    """Returns a copy of a game. `memo` is that of an enclosing `copy.deepcopy`, or `None`."""
+    """Returns a copy of a game. `memo` belongs to an enclosing `copy.deepcopy`, or is `None`."""
     if isinstance(memo, _native.Copier):
         return memo.copy(game)
     copier = _native.Copier({} if memo is None else memo, _ours(), _HANDLERS, _with_deepcopy)
@@ -70,7 +70,7 @@ def _array(array: np.ndarray, copier: Any) -> np.ndarray:
 def part_of(array: np.ndarray) -> tuple[Any, ...] | None:
     """Returns the base of a view and the arguments with which `view` recreates it.
 
-    Returns `None` for an array that is no view, or whose base is not a contiguous array of numbers.
+    Returns `None` if the array is not a view, or if its base is not a contiguous array of numbers.
     """
     base = array.base
     if type(base) is not np.ndarray or base.dtype.hasobject or not (base.flags.c_contiguous or base.flags.f_contiguous):
@@ -93,7 +93,7 @@ def view(base: np.ndarray, shape: Any, dtype: Any, start: int, strides: Any, wri
 def _function(function: types.FunctionType, copier: Any) -> types.FunctionType:
     """Copies a closure together with the values that it captures.
 
-    A module-level function is shared.
+    A function without captured values, or at module level, is shared.
     """
     cells = function.__closure__
     if not cells or function.__globals__.get(function.__qualname__) is function:

@@ -1,4 +1,4 @@
-"""The constructor arguments and actions of each game, with which it can be replayed.
+"""Stores the constructor arguments and actions of each game, so that it can be replayed.
 
 The history is stored outside the games, because games iterate over, compare and pickle their own
 attributes.
@@ -35,8 +35,8 @@ class History:
         self.game.key = id(game)
         self.args = args
         self.kwargs = kwargs
-        #: The actions before the last copy, as a linked list that a game shares with its copies:
-        #: the last part of the log, and the parts before it.
+        #: The actions before the last copy, as a linked list that a game shares with its copies.
+        #: Each element is a part of the log and a reference to the element with the earlier parts.
         self.earlier: tuple[list[Any], Any] | None = None
         #: The number of actions in `earlier`.
         self.count = 0
@@ -54,8 +54,8 @@ class History:
 
 
 _HISTORIES: dict[int, History] = {}
-#: The actions since a game was created or last copied. An action with data is a pair of the two. A
-#: game that took too many actions has no entry.
+#: For each game, the actions since it was created or last copied. An action with data is stored as
+#: a pair of the action and its data. A game that took too many actions has no entry.
 _LOGS: dict[int, list[Any]] = {}
 
 
@@ -84,7 +84,7 @@ def of(game: Any) -> History | None:
 def inherit(game: Any, copy: Any) -> None:
     """Gives a copy the history of its original.
 
-    The copy has none if the original has none or a long one.
+    The copy gets no history if the original has none or one that is longer than `MAX_ACTIONS`.
     """
     history, log = of(game), _LOGS.get(id(game))
     if history is None or log is None or history.count + len(log) > MAX_ACTIONS:

@@ -1,6 +1,6 @@
-"""Pickles of games, including games whose file was executed and not imported.
+"""Pickles games, including games whose file was executed rather than imported.
 
-Pickles refer to the functions `revive` and `find` by name, so they must keep their names.
+Pickles refer to the functions `revive` and `find` by name, so these functions must not be renamed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def revive(data: bytes) -> Any:
 
 
 def find(module: str, name: str) -> Any:
-    """Returns the object with a qualified name in a module that was executed and not imported."""
+    """Returns an object, by qualified name, of a module that was executed rather than imported."""
     space = _NAMESPACES.get(module)
     if space is None:
         raise pickle.UnpicklingError(f"the game's module `{module}` is not loaded: load its file first")
@@ -93,7 +93,7 @@ def _pickles(thing: Any) -> bool:
 
 
 def _culprit(thing: Any, place: str, seen: set[int]) -> str | None:
-    """Describes the innermost part that cannot be pickled, by the path that leads to it."""
+    """Describes the innermost part that cannot be pickled and the path that leads to it."""
     if id(thing) in seen or len(seen) > 100_000:
         return None
     seen.add(id(thing))

@@ -18,8 +18,8 @@ from .enums import ActionInput, FrameData, FrameDataRaw, GameAction, GameState
 from .level import Level
 from .sprites import Sprite
 
-#: An action that shows more frames than this raises an error. The original counts one too late, so
-#: 1,001 frames are allowed.
+#: An action that shows more frames than this raises an error. As in the original, the check comes
+#: one frame too late, so 1,001 frames are allowed.
 MAX_FRAME_PER_ACTION: int = 1000
 
 _RESET = GameAction.RESET
@@ -30,7 +30,8 @@ _GIVEN = set(FrameDataRaw.model_fields) - {"guid"}
 def _click_points(sprite: Sprite, zoom: int, left: int, top: int) -> list[tuple[int, int]]:
     """Returns the points of the frame at which a sprite is clicked.
 
-    These are its first visible cell, or all visible cells with the tag `sys_every_pixel`.
+    These are the point of its first visible cell or, if it has the tag `sys_every_pixel`, those of
+    all visible cells.
     """
     places: list[tuple[int, int]] = _native.click_points([sprite], zoom, left, top)
     if places is not NotImplemented:
@@ -97,7 +98,7 @@ class ARCBaseGame(ABC):
     ) -> None:
         """Creates a game with copies of these levels.
 
-        Winning takes `win_score` levels if that is more than 1, otherwise all levels.
+        The game is won after `win_score` levels if that is more than 1, otherwise after all levels.
         """
         if not levels:
             raise ValueError("Game must have at least one level")
@@ -123,8 +124,9 @@ class ARCBaseGame(ABC):
     def clone(self) -> Any:
         """Returns an independent copy in the same state.
 
-        The copy equals that of `copy.deepcopy`, is faster, and also rebinds closures and array
-        views to the copy. If a part cannot be copied (a generator, an open file), a new game is
+        The result is the same as that of `copy.deepcopy` on the original engine, except that
+        closures and array views in the copy refer to the copy instead of the original game. Copying
+        is also faster. If a part cannot be copied (a generator, an open file), a new game is
         created and the actions are replayed. State outside the game object, such as module
         variables, is not copied.
 
@@ -221,8 +223,8 @@ class ARCBaseGame(ABC):
         if action_input.id == _RESET:
             self.handle_reset()
         elif self._state == GameState.GAME_OVER or self._state == GameState.WIN:
-            # The original passes the score under an outdated field name, so the result has the
-            # score 0.
+            # The original passes the score under an outdated field name, so its result always has
+            # the score 0.
             return FrameData(  # type: ignore[call-arg]
                 game_id=self._game_id,
                 state=self._state,
@@ -338,7 +340,7 @@ class ARCBaseGame(ABC):
     def try_move_sprite(self, sprite: Sprite, dx: int, dy: int) -> list[Sprite]:
         """Moves a sprite unless it would collide.
 
-        Returns the sprites that it would collide with.
+        Returns the sprites with which it would collide.
         """
         x, y = sprite.x, sprite.y
         sprite.move(dx, dy)
@@ -357,7 +359,8 @@ class ARCBaseGame(ABC):
     def next_level(self) -> None:
         """Completes the level.
 
-        The next frame switches to the next level; the last level wins the game.
+        The engine switches to the next level in the next frame. Completing the last level wins the
+        game.
         """
         self._score += 1
         if self.is_last_level():
@@ -390,7 +393,7 @@ class ARCBaseGame(ABC):
         return None
 
     def _get_hidden_state(self) -> ndarray:
-        """Returns an array that distinguishes states with equal frames."""
+        """Returns an array that distinguishes states with identical frames."""
         return np.zeros((4, 4), dtype=np.int8)
 
     def _get_valid_actions(self) -> list[ActionInput]:

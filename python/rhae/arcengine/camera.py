@@ -1,4 +1,4 @@
-"""The camera: which part of a level is visible, and how it fills the frame."""
+"""The camera: decides which part of a level is visible and draws it onto the frame."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Camera:
         self._y += int(dy)
 
     def _calculate_scale_and_offset(self) -> tuple[int, int, int]:
-        """Returns the size of a cell on the frame, and the window's first column and row."""
+        """Returns the side of a cell on the frame, and the window's left and top edge on it."""
         side = self.MAX_DIMENSION
         across, down = side // self._width, side // self._height
         zoom = min(across, down)
@@ -162,7 +162,8 @@ class Camera:
     def render(self, sprites: list[Sprite]) -> ndarray:
         """Returns the frame.
 
-        The window is enlarged to fit 64 x 64 with a letter-box; then the displays draw in order.
+        The window is enlarged by the largest whole factor that fits into 64 x 64 cells, and the
+        rest is filled with the letter-box colour. Then the displays draw in order.
         """
         frame = _native.render_frame(self, sprites)
         if frame is NotImplemented:
@@ -174,7 +175,8 @@ class Camera:
     def _render_python(self, sprites: list[Sprite]) -> ndarray:
         side, letter_box = self.MAX_DIMENSION, self._letter_box
         plain = side == 64 and type(letter_box) is int and -128 <= letter_box < 128
-        # `full` must raise its error for an invalid colour before anything is drawn.
+        # As in the original, `np.full` must raise its error for an invalid colour before anything
+        # is drawn.
         frame = None if plain else np.full((side, side), letter_box, dtype=np.int8)
         view = self._raw_render(sprites)
         zoom, left, top = self._calculate_scale_and_offset()

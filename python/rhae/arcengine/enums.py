@@ -16,7 +16,7 @@ MAX_REASONING_BYTES = 16 * 1024
 
 
 class BlockingMode(Enum):
-    """The part of a sprite that collides: nothing, its rectangle, or its visible cells."""
+    """Which part of a sprite collides: nothing, its rectangle, or its visible cells."""
 
     NOT_BLOCKED = auto()
     BOUNDING_BOX = auto()
@@ -79,7 +79,8 @@ class GameAction(Enum):
         self.action_data = action_type()  # type: ignore[call-arg]
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Callable[[str], GameAction], tuple[str]]:
-        # An `Enum` pickles the value, but here the value does not find the member again.
+        # By default an `Enum` member is pickled by its value, but here the member cannot be looked
+        # up by its value.
         return GameAction.from_name, (self._name_,)
 
     def is_simple(self) -> bool:
@@ -96,7 +97,7 @@ class GameAction(Enum):
         return True
 
     def set_data(self, data: dict[str, Any]) -> SimpleAction | ComplexAction:
-        """Stores data on the member, which all users of the action share."""
+        """Stores data on the enum member itself, so all users of the action share the data."""
         made = self.action_data = self.action_type(**data)
         return made
 
@@ -225,8 +226,8 @@ class PlaceableArea:
         self.y_scale = y_scale
 
 
-# The standard `value` and `name` of enum members run Python code, and games read them in every
-# step.
+# The standard `value` and `name` of enum members run Python code, which is slow, and games read
+# them in every step. These properties are implemented in C.
 for _enum in (BlockingMode, InteractionMode, GameAction, GameState):
     type.__setattr__(_enum, "value", property(operator.attrgetter("_value_")))
     type.__setattr__(_enum, "name", property(operator.attrgetter("_name_")))

@@ -50,7 +50,7 @@ class Level:
     def _merge_sys_static_pixel_perfect_on_init(self) -> None:
         """Merges pixel-perfect sprites with the tag `sys_static` into one per layer.
 
-        The merged sprites follow all others, ordered by the first sprite of each layer.
+        The merged sprites follow all other sprites, in the order in which their layers first occur.
         """
         if not self._sprites:
             return
@@ -128,9 +128,9 @@ class Level:
     def get_sprite_at(self, x: int, y: int, tag: str | None = None, ignore_collidable: bool = False) -> Sprite | None:
         """Returns the collidable sprite at a cell, with this tag if one is given, or None.
 
-        Of several sprites it is the one on the highest layer, and within a layer the first one. As
-        in the original, sprites are sorted by layer only after one was added or their number
-        changed, so a later change of a layer may be missed.
+        If there are several, returns the one on the highest layer, and within a layer the first
+        one. As in the original, sprites are sorted by layer only after one was added or their
+        number changed, so a later change of a layer may be missed.
         """
         if self._need_sort or self._sorted_sprites is None or len(self._sorted_sprites) != len(self._sprites):
             self._sorted_sprites = sorted(self._sprites, key=_layer, reverse=True)

@@ -1,7 +1,7 @@
 """Sprites: pictures with a position, an orientation, and modes of visibility and collision.
 
-`rhae._native` implements the common cases. It declines unusual ones by returning `NotImplemented`;
-the methods named `_..._python` then do the same with NumPy.
+`rhae._native` implements the common cases. In unusual cases its functions return `NotImplemented`,
+and the methods named `_..._python` compute the same result with NumPy.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _ROWS = frozenset((list,))
 def _downscale_mode(arr: ndarray, factor: int) -> ndarray:
     """Reduces every square of `factor` x `factor` cells to one cell.
 
-    A square that is more than half transparent becomes transparent. Any other takes its most
-    frequent colour, and the highest one of equally frequent colours.
+    A square that is more than half transparent becomes transparent. Any other square takes its most
+    frequent colour; if several colours are equally frequent, the highest of them.
     """
     height, width = arr.shape
     if height % factor != 0 or width % factor != 0:
@@ -216,7 +216,7 @@ class Sprite:
     def adjust_scale(self, delta: int) -> None:
         """Changes the scale by `delta`, one step at a time.
 
-        A step to 0 is replaced by a step past it. If a step raises an error, the scale keeps the last
+        A step that would lead to 0 skips it. If a step raises an error, the scale keeps the last
         valid value. A target of 0 raises ValueError; the original never returns if it approaches 0
         from below.
         """
@@ -411,7 +411,8 @@ class Sprite:
     def color_remap(self, old_color: int | None, new_color: int) -> Sprite:
         """Replaces a colour, or all colours if `old_color` is None.
 
-        `pixels` becomes a new array. As in the original, NumPy derives its type from both operands.
+        `pixels` becomes a new array. As in the original, NumPy derives its dtype from the old array
+        and the new colour.
         """
         pixels = _native.remap_colors(self.pixels, old_color, new_color)
         if pixels is NotImplemented:
@@ -423,7 +424,8 @@ class Sprite:
     def merge(self, other: Sprite) -> Sprite:
         """Returns a sprite that shows both sprites, this one on top.
 
-        It has the tags of both and the stronger modes.
+        The result has the tags of both sprites, and for blocking and interaction the mode that
+        collides or shows more.
         """
         mine, theirs = self.render(), other.render()
         left, top = min(self._x, other._x), min(self._y, other._y)
@@ -472,7 +474,7 @@ def _new_sprite(
     interaction: InteractionMode,
     tags: list[str],
 ) -> Sprite:
-    """Creates a sprite with these attributes, set in the order of the constructor."""
+    """Creates a sprite with these attributes, in the order in which the constructor sets them."""
     sprite: Sprite = _new(Sprite)
     sprite.pixels = pixels
     sprite._name = name

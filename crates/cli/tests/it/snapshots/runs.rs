@@ -72,7 +72,7 @@ fn run_of_an_agent_that_fails() {
     let bench = Bench::new();
     let run = [
         "--agent-cmd",
-        "echo nonsense",
+        "echo nonsense; cat > /dev/null",
         "--games",
         "ny40",
         "--jobs",
