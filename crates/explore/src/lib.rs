@@ -11,7 +11,7 @@
 //!   actions, and [`exact_chance`](exact_chance()) computes it as an exact fraction if the graph is
 //!   small enough. [`random_play`] estimates it by sampling.
 //!
-//! All functions are generic over [`Explorable`]. [`NativeLevel`] implements it for native games
+//! The search functions are generic over [`Explorable`]. [`NativeLevel`] implements it for native games
 //! without the overhead of the environment interface. [`EnvironmentLevel`] implements it for any
 //! environment that can be forked or that supports snapshots, such as a hosted game.
 //!

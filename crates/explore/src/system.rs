@@ -283,7 +283,7 @@ impl System {
     }
 
     /// Computes an incomplete LU factorisation from the deepest row up: entries outside the
-    /// sparsity pattern of the matrix (fill-in) are dropped ( Meijerink and van der Vorst, 1977).
+    /// sparsity pattern of the matrix (fill-in) are dropped (Meijerink and van der Vorst, 1977).
     fn incomplete_factors(&self) -> Solver {
         let mut entries: Vec<f64> = self
             .weights

@@ -7,8 +7,7 @@
 //! | [`Method`] | idea |
 //! | --- | --- |
 //! | [`Rule`](Method::Rule) | a rule about whole grids that holds for all training pairs |
-//! | [`Layers`](Method::Layers) | short programs produce images, which are painted over each other
-//! to form the output |
+//! | [`Layers`](Method::Layers) | short programs produce images, which are painted over each other |
 //! | [`Cells`](Method::Cells) | a decision tree predicts the colour of each cell |
 //! | [`Objects`](Method::Objects) | a decision tree recolours, deletes or selects objects |
 //!

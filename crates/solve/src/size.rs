@@ -97,7 +97,8 @@ fn add_measurement(measurements: &mut Vec<Measurement>, new: Measurement) {
 }
 
 /// Returns up to `limit` values for the test with their costs. Each value comes from a rule `a *
-/// measurement + b`. Rules that fit more pairs come first; among these, simpler ones do.
+/// measurement + b`. Rules that fit more pairs come first, and of those that fit equally many, the
+/// simpler ones.
 fn best_values(measurements: &[Measurement], wanted: &[i32], limit: usize) -> Vec<(i32, usize)> {
     let mut found: Vec<(usize, i32, i32)> = Vec::new();
     for measurement in measurements {

@@ -2,7 +2,7 @@
 //! comments and layout without changing the rules of a game. Every name therefore becomes the same
 //! byte, as does every number and every string. Comments and layout are removed.
 //!
-//! The conversion does not parse the language: any other ASCII character is a token of its own, and
+//! The conversion does not parse the language: any other ASCII character is a separate token, and
 //! every input is accepted.
 
 /// The programming language of a source.

@@ -21,8 +21,8 @@ pub trait Monitor: Sync {
     fn add_steps(&self, _steps: u64) {}
 
     /// Returns whether the part should continue; false cancels it. The method is called every 64
-    /// steps or every few thousand states of a search. Rules that a cancelled part has not decided
-    /// stay open.
+    /// steps and, during a search, at least every few thousand states. Rules that a cancelled part
+    /// has not decided stay open.
     fn should_continue(&self) -> bool {
         true
     }
