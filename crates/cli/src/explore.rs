@@ -107,8 +107,8 @@ struct Plan {
     interrupt: Arc<AtomicBool>,
 }
 
-/// The deadline of the search for wins of the levels before the explored one. There is no deadline
-/// until the first call of `restart`.
+/// The deadline for reaching the explored level. To reach it, the command searches for a win of each
+/// earlier level. There is no deadline until the first call of `restart`.
 #[derive(Default)]
 struct Deadline(Mutex<Option<Instant>>);
 
@@ -140,8 +140,8 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
         Identity::FrameAndHidden
     };
     let bytes = (args.memory as usize).saturating_mul(1 << 20);
-    // Limits of the search for wins of earlier levels, which is needed to enter a level if their
-    // solutions are not stored.
+    // A level can be entered only by winning the earlier levels. If no solutions are stored for them,
+    // the command searches for wins within these limits.
     let entry_limits = GraphLimits {
         nodes: args.nodes as usize,
         bytes,

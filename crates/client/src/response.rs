@@ -59,7 +59,7 @@ impl FrameResponse {
         }
         if usize::from(wire.win_levels) > MAX_LEVELS || wire.levels_completed > wire.win_levels {
             return Err(format!(
-                "{} of {} levels are completed",
+                "its `levels_completed` is {} and its `win_levels` {}, which is impossible",
                 wire.levels_completed, wire.win_levels
             ));
         }

@@ -180,7 +180,7 @@ fn run_clients(
 }
 
 /// Lets clients play on a server. Returns their measurements and the CPU time that the server used
-/// meanwhile, or `None` if the system does not report it.
+/// in that time, or `None` if the system does not report it.
 fn measure_load<C>(
     process: &Process,
     clients: Vec<C>,

@@ -64,7 +64,8 @@ fn sample_keeps_the_proportion_of_the_reference() {
     );
     let reference = reference(&set);
     let manifest = sample(&set, rule, Some(("ours", &reference))).unwrap();
-    // Tasks 0 to 19 and 30 to 39 are small enough; of these, 5 and 2 tasks were half solved.
+    // Tasks 0 to 19 and 30 to 39 are small enough. The reference solved one of the two tests in 5
+    // tasks of the first range and in 2 of the second.
     assert_eq!(manifest.candidates, 30);
     let total = 7.0 * 0.5 / 30.0;
     assert!((manifest.reference.as_ref().unwrap().score - total).abs() < 1e-12);
@@ -98,8 +99,8 @@ fn sample_keeps_the_proportion_of_the_reference() {
 
 #[test]
 fn sampled_tests_are_pinned() {
-    // If this result changes, existing samples can no longer be reproduced, and the order needs a
-    // new name.
+    // If this result changes, existing samples can no longer be reproduced. In that case, give
+    // `ORDER`, the name of the order in which candidates are drawn, a new value.
     let manifest = sample(
         &set(),
         NejumiRule {
