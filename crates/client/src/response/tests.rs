@@ -71,7 +71,11 @@ fn invalid_response_is_rejected_with_the_reason() {
         ("state", json!("NOT_PLAYED"), "its `state` is `NOT_PLAYED`"),
         ("guid", json!(""), "its `guid` is empty"),
         ("guid", json!(null), "expected a string"),
-        ("levels_completed", json!(4), "its `levels_completed` is 4 and its `win_levels` 3"),
+        (
+            "levels_completed",
+            json!(4),
+            "its `levels_completed` is 4 and its `win_levels` 3",
+        ),
         ("levels_completed", json!(-1), "expected u8"),
         ("win_levels", json!(255), "its `win_levels` 255"),
         ("available_actions", json!([8]), "contain 8"),
