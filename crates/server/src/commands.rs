@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use rhae_engine::{Action, ActionKind};
 use rhae_protocol::{CompactResponse, Details, FrameBody, ResetRule};
 use rhae_session::Play;
-use rhae_store::{IdempotencyKey, NewPlay, Play as StoredPlay, PlayId, StoreError};
+use rhae_store::{IdempotencyKey, NewPlay, PlayId, StoreError, StoredPlay};
 use tracing::Instrument;
 use uuid::Uuid;
 

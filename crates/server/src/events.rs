@@ -16,7 +16,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use rhae_protocol::{ObservationView, Packer, PlayEvent};
 use rhae_session::Replica;
-use rhae_store::{LogEntry, Play as StoredPlay};
+use rhae_store::{LogEntry, StoredPlay};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_stream::wrappers::ReceiverStream;
 

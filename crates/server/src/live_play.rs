@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rhae_engine::{Action, Frame, PlayState};
 use rhae_protocol::{CompactResponse, Details, Entry, FrameResponse, ObservationView};
 use rhae_session::{Play, PlayStep};
-use rhae_store::{IdempotencyKey, Play as StoredPlay, PlayId, Snapshot, StoreError};
+use rhae_store::{IdempotencyKey, PlayId, Snapshot, StoreError, StoredPlay};
 use serde_json::Value;
 
 use crate::plays::{PlaySlot, SlotState};

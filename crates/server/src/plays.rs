@@ -7,14 +7,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rhae_store::{Play, PlayId};
+use rhae_store::{PlayId, StoredPlay};
 
 use crate::live_play::LivePlay;
 
 /// The entry of one play in [`Plays`].
 pub(crate) struct PlaySlot {
     /// The immutable facts of the play, as stored.
-    pub(crate) play: Play,
+    pub(crate) play: StoredPlay,
     /// Locked by one request at a time, in order of arrival.
     pub(crate) state: tokio::sync::Mutex<SlotState>,
 }
@@ -69,7 +69,7 @@ impl Plays {
 
     /// Returns the slot of a play, inserting one with `state` if it has none, and evicts surplus
     /// slots.
-    pub(crate) fn get_or_insert(&self, play: Play, state: SlotState) -> Arc<PlaySlot> {
+    pub(crate) fn get_or_insert(&self, play: StoredPlay, state: SlotState) -> Arc<PlaySlot> {
         let id = play.id;
         if let Some(slot) = self.find(id) {
             return slot;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use rhae_engine::EnvironmentError;
 use rhae_session::{CatalogError, Origin, ReplayError, Replica, ReplicaError};
-use rhae_store::{LogEntry, Play as StoredPlay, Snapshot};
+use rhae_store::{LogEntry, Snapshot, StoredPlay};
 
 use crate::{ApiError, Server};
 

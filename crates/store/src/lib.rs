@@ -8,7 +8,7 @@
 //! | [`SqliteStore`] | one server with one database file |
 //! | [`PostgresStore`] | several servers that share one database |
 //!
-//! A [`Card`] (scorecard) belongs to an [`Owner`] and groups plays. A [`Play`] records how a client
+//! A [`Card`] (scorecard) belongs to an [`Owner`] and groups plays. A [`StoredPlay`] records how a client
 //! plays an environment: its log of [entries](rhae_protocol::Entry) starts with the opening RESET
 //! and grows by one entry per action. Frames are not stored. Each entry carries the hash of the
 //! frames that the action produced, and a replay of the log reproduces them. [`RunCounts`] holds
@@ -114,8 +114,8 @@ pub use error::StoreError;
 pub use idempotency::{CompletedRequest, IdempotencyKey, RequestOutcome};
 pub use keys::{GameSet, GameSets, Invitation, Key, KeyId, KeyIdError, KeyStore, Scopes};
 pub use model::{
-    Card, CardId, CardKey, LogEntry, NewCard, NewPlay, Owner, Play, PlayFacts, PlayId, PlayKey,
-    PlayLog, PlayRuns, Snapshot, StaleCutoffs,
+    Card, CardId, CardKey, LogEntry, NewCard, NewPlay, Owner, PlayFacts, PlayId, PlayKey, PlayLog,
+    PlayRuns, Snapshot, StaleCutoffs, StoredPlay,
 };
 pub use postgres::{PostgresAddress, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};

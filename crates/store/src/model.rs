@@ -138,7 +138,7 @@ pub struct NewPlay {
 
 /// A stored play without its log.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Play {
+pub struct StoredPlay {
     pub key: PlayKey,
     pub id: PlayId,
     /// The card that the play counts on.
@@ -158,7 +158,7 @@ pub struct Play {
 /// A play with all entries of its log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayLog {
-    pub play: Play,
+    pub play: StoredPlay,
     /// The entries, starting with the opening RESET.
     pub entries: Vec<Entry>,
 }
@@ -176,7 +176,7 @@ pub struct LogEntry {
 /// A play with the counts of its runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayRuns {
-    pub play: Play,
+    pub play: StoredPlay,
     /// One outcome per run. A full reset starts a new run.
     pub runs: Vec<RunOutcome>,
 }
@@ -184,7 +184,7 @@ pub struct PlayRuns {
 /// A play with a summary of its current state, as lists show it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayFacts {
-    pub play: Play,
+    pub play: StoredPlay,
     /// The public id of the card that the play counts on.
     pub card: CardId,
     /// Whether the rules of competitions apply to the card.

@@ -37,8 +37,8 @@ use tokio::task::JoinHandle;
 use crate::postgres::writer::{Append, Job};
 use crate::{
     Card, CardId, CardKey, CompletedRequest, IdempotencyKey, LogEntry, NewCard, NewPlay, Owner,
-    Pending, Play, PlayFacts, PlayId, PlayKey, PlayLog, PlayRuns, RunCounts, Snapshot,
-    StaleCutoffs, Store, StoreError,
+    Pending, PlayFacts, PlayId, PlayKey, PlayLog, PlayRuns, RunCounts, Snapshot, StaleCutoffs,
+    Store, StoreError, StoredPlay,
 };
 
 pub use session::PostgresAddress;
@@ -156,7 +156,7 @@ impl Store for PostgresStore {
         Box::pin(plays::open(&self.pool, play, idempotency_key))
     }
 
-    fn play(&self, id: PlayId) -> Pending<'_, Option<Play>> {
+    fn play(&self, id: PlayId) -> Pending<'_, Option<StoredPlay>> {
         Box::pin(plays::find(&self.pool, id))
     }
 
@@ -250,7 +250,7 @@ impl Store for PostgresStore {
         Box::pin(cards::before(&self.pool, owner, before, limit))
     }
 
-    fn plays_after(&self, play: Option<PlayKey>, limit: u32) -> Pending<'_, Vec<Play>> {
+    fn plays_after(&self, play: Option<PlayKey>, limit: u32) -> Pending<'_, Vec<StoredPlay>> {
         Box::pin(plays::after(&self.pool, play, limit))
     }
 

@@ -29,8 +29,8 @@ use crate::sqlite::readers::{Readers, first, number};
 use crate::sqlite::writer::{Append, Command, Job, Output};
 use crate::{
     Card, CardId, CardKey, CompletedRequest, IdempotencyKey, LogEntry, NewCard, NewPlay, Owner,
-    Pending, Play, PlayFacts, PlayId, PlayKey, PlayLog, PlayRuns, RunCounts, Snapshot,
-    StaleCutoffs, Store, StoreError,
+    Pending, PlayFacts, PlayId, PlayKey, PlayLog, PlayRuns, RunCounts, Snapshot, StaleCutoffs,
+    Store, StoreError, StoredPlay,
 };
 
 /// How long a process waits for another process that has locked the file.
@@ -212,7 +212,7 @@ impl Store for SqliteStore {
         Box::pin(async move {
             match self.write(Command::CloseStale(cutoffs)).await? {
                 Output::Cards(ids) => Ok(ids),
-                Output::Nothing | Output::Play(_) | Output::Count(_) | Output::Key(_) => {
+                Output::Nothing | Output::StoredPlay(_) | Output::Count(_) | Output::Key(_) => {
                     Ok(Vec::new())
                 }
             }
@@ -233,7 +233,7 @@ impl Store for SqliteStore {
                 .write(Command::OpenPlay(Box::new(play), idempotency_key))
                 .await?
             {
-                Output::Play(key) => Ok(key),
+                Output::StoredPlay(key) => Ok(key),
                 Output::Nothing | Output::Cards(_) | Output::Count(_) | Output::Key(_) => {
                     Err(StoreError::Corrupt("a play without a key".to_owned()))
                 }
@@ -241,7 +241,7 @@ impl Store for SqliteStore {
         })
     }
 
-    fn play(&self, id: PlayId) -> Pending<'_, Option<Play>> {
+    fn play(&self, id: PlayId) -> Pending<'_, Option<StoredPlay>> {
         self.read(move |connection| {
             first(
                 connection,
@@ -298,7 +298,9 @@ impl Store for SqliteStore {
                 .await?
             {
                 Output::Count(count) => Ok(count),
-                Output::Nothing | Output::Play(_) | Output::Cards(_) | Output::Key(_) => Ok(0),
+                Output::Nothing | Output::StoredPlay(_) | Output::Cards(_) | Output::Key(_) => {
+                    Ok(0)
+                }
             }
         })
     }
@@ -358,7 +360,7 @@ impl Store for SqliteStore {
         self.read(move |connection| plays::cards_before(connection, owner, before, limit))
     }
 
-    fn plays_after(&self, play: Option<PlayKey>, limit: u32) -> Pending<'_, Vec<Play>> {
+    fn plays_after(&self, play: Option<PlayKey>, limit: u32) -> Pending<'_, Vec<StoredPlay>> {
         self.read(move |connection| plays::after(connection, play, limit))
     }
 

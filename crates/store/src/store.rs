@@ -7,8 +7,8 @@ use tokio::sync::broadcast;
 
 use crate::{
     Card, CardId, CardKey, CompletedRequest, IdempotencyKey, LogEntry, NewCard, NewPlay, Owner,
-    Play, PlayFacts, PlayId, PlayKey, PlayLog, PlayRuns, RunCounts, Snapshot, StaleCutoffs,
-    StoreError,
+    PlayFacts, PlayId, PlayKey, PlayLog, PlayRuns, RunCounts, Snapshot, StaleCutoffs, StoreError,
+    StoredPlay,
 };
 
 /// The boxed future that every asynchronous method of [`Store`] and
@@ -171,7 +171,7 @@ pub trait Store: Send + Sync {
     ) -> Pending<'_, PlayKey>;
 
     /// Returns the play with this id, without its log.
-    fn play(&self, id: PlayId) -> Pending<'_, Option<Play>>;
+    fn play(&self, id: PlayId) -> Pending<'_, Option<StoredPlay>>;
 
     /// Appends an entry to a play's log. `index` must be the current length of the log, and `card`,
     /// the card of the play, must be open.
@@ -266,7 +266,7 @@ pub trait Store: Send + Sync {
 
     /// Returns at most `limit` plays that follow `play`, in the order of their keys. `None` starts
     /// with the first play.
-    fn plays_after(&self, play: Option<PlayKey>, limit: u32) -> Pending<'_, Vec<Play>>;
+    fn plays_after(&self, play: Option<PlayKey>, limit: u32) -> Pending<'_, Vec<StoredPlay>>;
 
     /// Returns the number of plays in the database.
     fn play_count(&self) -> Pending<'_, u64>;

@@ -5,8 +5,8 @@
 //! of a play are compared only after its log was read to the end.
 
 use anyhow::Result;
-use rhae_session::{Catalog, Origin, Play as Replayed, Replica};
-use rhae_store::{LogEntry, Play, RunCounts, Snapshot, Store, StoreError};
+use rhae_session::{Catalog, Origin, Play, Replica};
+use rhae_store::{LogEntry, RunCounts, Snapshot, Store, StoreError, StoredPlay};
 use serde::Serialize;
 
 /// Number of plays or log entries per read.
@@ -61,7 +61,7 @@ pub(super) async fn check(
 }
 
 impl Report {
-    fn note(&mut self, play: &Play, entry: Option<u32>, what: String) {
+    fn note(&mut self, play: &StoredPlay, entry: Option<u32>, what: String) {
         self.findings.push(Finding {
             guid: play.id.to_string(),
             entry,
@@ -73,7 +73,7 @@ impl Report {
 async fn check_play(
     store: &dyn Store,
     catalog: &dyn Catalog,
-    play: &Play,
+    play: &StoredPlay,
     report: &mut Report,
 ) -> Result<(), StoreError> {
     let origin = Origin {
@@ -191,7 +191,7 @@ fn check_snapshot(
     }
 }
 
-fn same_view(one: &Replayed, other: &Replayed) -> bool {
-    let settled = |play: &Replayed| play.current().observation.settled().clone();
+fn same_view(one: &Play, other: &Play) -> bool {
+    let settled = |play: &Play| play.current().observation.settled().clone();
     one.tally() == other.tally() && settled(one) == settled(other)
 }

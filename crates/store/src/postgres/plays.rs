@@ -8,8 +8,8 @@ use crate::postgres::cards::{self, CardLock};
 use crate::postgres::writer::{self, Append};
 use crate::postgres::{counts, listener, requests, rows, session};
 use crate::{
-    CardKey, IdempotencyKey, LogEntry, NewPlay, Owner, Play, PlayFacts, PlayId, PlayKey, PlayLog,
-    PlayRuns, RunCounts, Snapshot, StoreError,
+    CardKey, IdempotencyKey, LogEntry, NewPlay, Owner, PlayFacts, PlayId, PlayKey, PlayLog,
+    PlayRuns, RunCounts, Snapshot, StoreError, StoredPlay,
 };
 
 pub(crate) async fn open(
@@ -83,7 +83,7 @@ pub(crate) async fn open(
     Ok(key)
 }
 
-pub(crate) async fn find(pool: &PgPool, id: PlayId) -> Result<Option<Play>, StoreError> {
+pub(crate) async fn find(pool: &PgPool, id: PlayId) -> Result<Option<StoredPlay>, StoreError> {
     let query = sqlx::query(
         "SELECT plays.*, owner FROM rhae.plays JOIN rhae.cards ON cards.key = plays.card WHERE plays.id = $1",
     );
@@ -258,7 +258,7 @@ pub(crate) async fn card_runs(pool: &PgPool, card: CardKey) -> Result<Vec<PlayRu
          FROM rhae.plays JOIN rhae.cards ON cards.key = plays.card LEFT JOIN rhae.runs ON runs.play = plays.key
          WHERE card = $1 ORDER BY plays.key, runs.run",
     );
-    let mut plays: Vec<(Play, Vec<RunCounts>)> = Vec::new();
+    let mut plays: Vec<(StoredPlay, Vec<RunCounts>)> = Vec::new();
     for row in &query.bind(card.0).fetch_all(pool).await? {
         let key = PlayKey(row.try_get("key")?);
         if plays.last().is_none_or(|(play, _)| play.key != key) {
@@ -280,7 +280,7 @@ pub(crate) async fn after(
     pool: &PgPool,
     after: Option<PlayKey>,
     limit: u32,
-) -> Result<Vec<Play>, StoreError> {
+) -> Result<Vec<StoredPlay>, StoreError> {
     let query = sqlx::query(
         "SELECT plays.*, owner FROM rhae.plays JOIN rhae.cards ON cards.key = plays.card
          WHERE plays.key > $1 ORDER BY plays.key LIMIT $2",

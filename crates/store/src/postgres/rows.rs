@@ -8,8 +8,8 @@ use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
 use crate::{
-    Card, CardId, CardKey, CompletedRequest, Owner, Play, PlayId, PlayKey, RequestOutcome,
-    StoreError,
+    Card, CardId, CardKey, CompletedRequest, Owner, PlayId, PlayKey, RequestOutcome, StoreError,
+    StoredPlay,
 };
 
 pub(crate) fn card(row: &PgRow) -> Result<Card, StoreError> {
@@ -38,10 +38,10 @@ pub(crate) fn card(row: &PgRow) -> Result<Card, StoreError> {
     })
 }
 
-pub(crate) fn play(row: &PgRow) -> Result<Play, StoreError> {
+pub(crate) fn play(row: &PgRow) -> Result<StoredPlay, StoreError> {
     let rule: &str = row.try_get("rule")?;
     let rules = [ResetRule::Official, ResetRule::LevelsOnly];
-    Ok(Play {
+    Ok(StoredPlay {
         key: PlayKey(row.try_get("key")?),
         id: PlayId(uuid(row, "id")?),
         card: CardKey(row.try_get("card")?),

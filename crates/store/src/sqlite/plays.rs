@@ -6,8 +6,8 @@ use rusqlite::{Connection, Row};
 use crate::sqlite::readers::{all, first};
 use crate::sqlite::{counts, rows};
 use crate::{
-    Card, CardKey, LogEntry, Owner, Play, PlayFacts, PlayId, PlayKey, PlayLog, PlayRuns, RunCounts,
-    Snapshot, StoreError,
+    Card, CardKey, LogEntry, Owner, PlayFacts, PlayId, PlayKey, PlayLog, PlayRuns, RunCounts,
+    Snapshot, StoreError, StoredPlay,
 };
 
 /// Selects plays with their owners, which only the cards store.
@@ -124,7 +124,7 @@ pub(crate) fn log(file: &Connection, play: PlayKey) -> Result<Vec<Entry>, StoreE
 pub(crate) fn card_log(file: &Connection, card: CardKey) -> Result<Vec<PlayLog>, StoreError> {
     let statement = "SELECT action, hash, state, levels_completed, counted, changed, full_reset, NULL AS reasoning
          FROM log WHERE play = ?1 ORDER BY entry";
-    let logged = |play: Play| {
+    let logged = |play: StoredPlay| {
         Ok(PlayLog {
             entries: all(file, statement, [play.key.0], rows::entry)?,
             play,
@@ -178,7 +178,7 @@ pub(crate) fn card_runs(file: &Connection, card: CardKey) -> Result<Vec<PlayRuns
             counted.then(|| counts::run_from_row(row)).transpose()?,
         ))
     })?;
-    let mut plays: Vec<(Play, Vec<RunCounts>)> = Vec::new();
+    let mut plays: Vec<(StoredPlay, Vec<RunCounts>)> = Vec::new();
     for (play, run) in found {
         match plays.last_mut() {
             Some((last, runs)) if last.key == play.key => runs.extend(run),
@@ -202,7 +202,7 @@ pub(crate) fn after(
     file: &Connection,
     after: Option<PlayKey>,
     limit: u32,
-) -> Result<Vec<Play>, StoreError> {
+) -> Result<Vec<StoredPlay>, StoreError> {
     let after = after.map_or(i64::MIN, |key| key.0);
     all(
         file,

@@ -7,8 +7,8 @@ use rusqlite::Row;
 use uuid::Uuid;
 
 use crate::{
-    Card, CardId, CardKey, CompletedRequest, Owner, Play, PlayId, PlayKey, RequestOutcome,
-    StoreError,
+    Card, CardId, CardKey, CompletedRequest, Owner, PlayId, PlayKey, RequestOutcome, StoreError,
+    StoredPlay,
 };
 
 pub(crate) fn card(row: &Row<'_>) -> Result<Card, StoreError> {
@@ -34,10 +34,10 @@ pub(crate) fn card(row: &Row<'_>) -> Result<Card, StoreError> {
     })
 }
 
-pub(crate) fn play(row: &Row<'_>) -> Result<Play, StoreError> {
+pub(crate) fn play(row: &Row<'_>) -> Result<StoredPlay, StoreError> {
     let rule = text(row, "rule")?;
     let rules = [ResetRule::Official, ResetRule::LevelsOnly];
-    Ok(Play {
+    Ok(StoredPlay {
         key: PlayKey(row.get("key")?),
         id: play_id(row)?,
         card: CardKey(row.get("card")?),

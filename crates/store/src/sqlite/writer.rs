@@ -60,7 +60,7 @@ pub(crate) struct Append {
 /// The result of a successful command.
 pub(crate) enum Output {
     Nothing,
-    Play(PlayKey),
+    StoredPlay(PlayKey),
     Cards(Vec<CardId>),
     Count(u64),
     /// Whether the command changed a key.
@@ -383,7 +383,7 @@ impl Batch<'_> {
         };
         self.counts.start(key, id);
         self.insert(&opening)?;
-        Ok(Output::Play(key))
+        Ok(Output::StoredPlay(key))
     }
 
     /// Appends an entry if its idempotency key is free, its card is open and its index is the next
