@@ -1,7 +1,7 @@
 //! The interface between an agent and the program that runs it.
 
 use rhae_engine::{Action, ActionSet, Frame, PlayState};
-use rhae_protocol::Details;
+use rhae_protocol::{Details, Ending};
 
 /// The current observation of a play, as an agent sees it.
 ///
@@ -165,9 +165,8 @@ pub trait Agent: Send {
         Details::default()
     }
 
-    /// Informs the agent that the play is over. `reason` is the name of the ending, such as `won`
-    /// or `budget`.
-    fn end(&mut self, _reason: &str) {}
+    /// Informs the agent that the play is over. `ending` says why.
+    fn end(&mut self, _ending: &Ending) {}
 
     /// Returns a callback that unblocks [`act`](Self::act), or `None` if the agent cannot be
     /// aborted. The harness abandons the thread of an agent that is blocked and cannot be aborted.

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use rhae_protocol::{AgentMessage, AgentReply};
+use rhae_protocol::{AgentMessage, AgentReply, Ending};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::{AbortHandle, Agent, AgentError, Decision, View};
@@ -140,10 +140,10 @@ impl Agent for ProcessAgent {
         }
     }
 
-    fn end(&mut self, reason: &str) {
+    fn end(&mut self, ending: &Ending) {
         // The process may have exited already.
         let _ = self.send(&AgentMessage::End {
-            reason: reason.to_owned(),
+            reason: ending.clone(),
         });
         self.input = None;
     }

@@ -67,7 +67,8 @@ pub(crate) fn run(args: &PlayArgs) -> Result<ExitCode> {
     // The closure drops the screen, which restores the terminal, before anything is printed.
     let exit = Screen::enter(MouseCapture::On)
         .and_then(|screen| event_loop::run(&mut human_play, &screen));
-    let recording = human_play.end(exit.as_ref().err().map(|error| format!("{error:#}")));
+    let failure = exit.as_ref().err().map(|error| format!("{error:#}"));
+    let recording = human_play.end(failure.as_deref());
     let exit = exit?;
     let mut text = summary::summary(
         human_play.info(),

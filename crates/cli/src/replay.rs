@@ -275,11 +275,9 @@ fn verify_one(games: &Games, file: &Path) -> Result<String> {
     );
     let tally = replayed.play.tally();
     // The action that failed is not among the entries, so the replay did not repeat it.
-    let failure = match &recording.ending {
-        Some(Ending::Failed(reason)) => {
-            format!("; then the play failed: {}", output::plain(reason))
-        }
-        _ => String::new(),
+    let failure = match failure_reason(&recording) {
+        Some(reason) => format!("; then the play failed: {}", output::plain(reason)),
+        None => String::new(),
     };
     Ok(format!(
         "verified, {} format, {} seed {}, {} actions, {} of {} levels, {}{failure}",
@@ -352,6 +350,12 @@ fn opening_entry(games: &Games, recording: &Recording) -> Result<Entry> {
     })
 }
 
+/// Returns the error of a play that failed.
+fn failure_reason(recording: &Recording) -> Option<&str> {
+    (recording.ending == Some(Ending::Failed))
+        .then(|| recording.message.as_deref().unwrap_or_default())
+}
+
 /// Loads a recording as a film.
 fn load_film(games: &Games, file: &Path) -> Result<Film> {
     load_film_with_failure(games, file).map(|(film, _)| film)
@@ -362,10 +366,7 @@ fn load_film(games: &Games, file: &Path) -> Result<Film> {
 fn load_film_with_failure(games: &Games, file: &Path) -> Result<(Film, Option<String>)> {
     let recording = read_recording(file)?;
     let (info, entries) = entries_with_frames(games, file, &recording)?;
-    let failed = match &recording.ending {
-        Some(Ending::Failed(reason)) => Some(format!("The play failed here: {reason}")),
-        _ => None,
-    };
+    let failed = failure_reason(&recording).map(|reason| format!("The play failed here: {reason}"));
     Ok((film(&recording.header, info.as_ref(), entries), failed))
 }
 

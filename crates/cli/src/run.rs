@@ -20,7 +20,7 @@ use rhae_harness::{
     Arena, Budget, CONFIG_VERSION, Progress, Results, RunFolder, RunSpec, new_run_id,
     run as run_all,
 };
-use rhae_protocol::{Recording, RunConfig, SOFTWARE, Scorecard, compact_utc};
+use rhae_protocol::{Ending, Recording, RunConfig, SOFTWARE, Scorecard, compact_utc};
 use rhae_pyhost::Games;
 use rhae_report::card_table;
 use rhae_scoring::Method;
@@ -208,10 +208,10 @@ fn report(results: &Results, json: bool) -> Result<ExitCode> {
         ))?;
         output::print(&format!("report: {}", results.summary.report))?;
     }
-    for reason in reasons(&results.cards, "failed") {
+    for reason in reasons(&results.cards, &Ending::Failed) {
         eprintln!("failed: {}", output::plain(&reason));
     }
-    for reason in reasons(&results.cards, "interrupted") {
+    for reason in reasons(&results.cards, &Ending::Interrupted) {
         eprintln!("interrupted: {}", output::plain(&reason));
     }
     if !results.summary.finished {
@@ -231,18 +231,18 @@ fn report(results: &Results, json: bool) -> Result<ExitCode> {
 }
 
 /// Returns the distinct reasons of all plays with this ending, each with the number of plays.
-fn reasons(cards: &[Scorecard], ending: &str) -> Vec<String> {
+fn reasons(cards: &[Scorecard], ending: &Ending) -> Vec<String> {
     let mut reasons: BTreeMap<&str, u32> = BTreeMap::new();
     let runs = cards
         .iter()
         .flat_map(|card| &card.environments)
         .flat_map(|environment| &environment.runs);
-    for run in runs.filter(|run| run.ending.as_deref() == Some(ending)) {
+    for run in runs.filter(|run| run.ending.as_ref() == Some(ending)) {
         // A play that the user interrupted has no message and needs none.
         if let Some(reason) = run
             .message
             .as_deref()
-            .or((ending == "failed").then_some("no reason was given"))
+            .or((*ending == Ending::Failed).then_some("no reason was given"))
         {
             *reasons.entry(reason).or_default() += 1;
         }

@@ -98,6 +98,31 @@ pub(crate) enum Finished {
     Unwritable(HarnessError),
 }
 
+/// How a play ended, with the error if one ended it.
+pub(crate) struct PlayEnd {
+    ending: Ending,
+    message: Option<String>,
+}
+
+impl PlayEnd {
+    /// The play failed for this reason.
+    pub(crate) const fn failed(reason: String) -> Self {
+        Self {
+            ending: Ending::Failed,
+            message: Some(reason),
+        }
+    }
+}
+
+impl From<Ending> for PlayEnd {
+    fn from(ending: Ending) -> Self {
+        Self {
+            ending,
+            message: None,
+        }
+    }
+}
+
 /// The reason why a play stops without an ending.
 enum EarlyExit {
     Interrupted { reason: String, all_plays: bool },
@@ -137,7 +162,7 @@ impl RunningPlay {
             // The agent may also panic outside `act`: while it is built, ended or dropped.
             if let Err(panic) =
                 catch_unwind(AssertUnwindSafe(|| own.play(catalog.as_ref(), &report)))
-                && let Some(finished) = own.abort(&panic_ending(panic.as_ref()))
+                && let Some(finished) = own.abort(panic_end(panic.as_ref()))
             {
                 report(finished);
             }
@@ -170,10 +195,10 @@ impl RunningPlay {
     /// its own.
     ///
     /// A hanging thread is abandoned, never joined. A hanging process is killed.
-    pub(crate) fn abort(&self, ending: &Ending) -> Option<Finished> {
+    pub(crate) fn abort(&self, end: PlayEnd) -> Option<Finished> {
         let mut shared = self.shared();
         shared.stop();
-        self.finish(&mut shared, ending)
+        self.finish(&mut shared, end)
     }
 
     /// Returns whether the agent has been dropped, so that nothing of the play remains.
@@ -195,7 +220,7 @@ impl RunningPlay {
             // A resumed run repeats the play, so a failed flush loses nothing.
             let _ = writer.flush();
         }
-        self.result(&shared, "interrupted", None)
+        self.result(&shared, Ending::Interrupted.into())
     }
 
     fn shared(&self) -> MutexGuard<'_, SharedState> {
@@ -216,9 +241,9 @@ impl RunningPlay {
         let mut play = match catalog.open(&self.spec.game_id, self.spec.env_seed) {
             Ok(environment) => Play::new(environment, ResetRule::LevelsOnly),
             Err(error) => {
-                let ending = Ending::Failed(error.to_string());
+                let end = PlayEnd::failed(error.to_string());
                 return self
-                    .finish(&mut self.shared(), &ending)
+                    .finish(&mut self.shared(), end)
                     .into_iter()
                     .for_each(report);
             }
@@ -244,7 +269,7 @@ impl RunningPlay {
             Ok(agent) => agent,
             Err(error) => {
                 return self
-                    .finish(&mut self.shared(), &ending_of(error))
+                    .finish(&mut self.shared(), end_of(error))
                     .into_iter()
                     .for_each(report);
             }
@@ -257,8 +282,8 @@ impl RunningPlay {
                 shared.stop();
             }
         }
-        let ending = match self.play_with(&mut play, agent.as_mut()) {
-            Ok(Some(ending)) => ending,
+        let end = match self.play_with(&mut play, agent.as_mut()) {
+            Ok(Some(end)) => end,
             Ok(None) => return,
             Err(EarlyExit::Interrupted { reason, all_plays }) => {
                 return self.suspend(reason, all_plays).into_iter().for_each(report);
@@ -268,10 +293,11 @@ impl RunningPlay {
                 return report(Finished::Unwritable(error));
             }
         };
-        self.finish(&mut self.shared(), &ending)
+        let ending = end.ending.clone();
+        self.finish(&mut self.shared(), end)
             .into_iter()
             .for_each(report);
-        agent.end(ending.name());
+        agent.end(&ending);
         drop(agent);
         self.shared().abort_handle = None;
     }
@@ -301,7 +327,7 @@ impl RunningPlay {
         &self,
         play: &mut Play,
         agent: &mut dyn Agent,
-    ) -> Result<Option<Ending>, EarlyExit> {
+    ) -> Result<Option<PlayEnd>, EarlyExit> {
         let mut observation = ObservationBuffer::of(&play.current());
         let mut uncounted_in_a_row = 0;
         loop {
@@ -319,10 +345,10 @@ impl RunningPlay {
                         AgentError::Interrupted { reason, all_plays } => {
                             Err(EarlyExit::Interrupted { reason, all_plays })
                         }
-                        error => Ok(Some(ending_of(error))),
+                        error => Ok(Some(end_of(error))),
                     };
                 }
-                Err(panic) => return Ok(Some(panic_ending(panic.as_ref()))),
+                Err(panic) => return Ok(Some(panic_end(panic.as_ref()))),
             };
             self.turn_started_ms
                 .store(NOT_AGENTS_TURN, Ordering::Relaxed);
@@ -341,7 +367,7 @@ impl RunningPlay {
             add_usage(&mut self.shared().spent, play.tally().level(), &details);
             let step = match play.command(action) {
                 Ok(step) => step,
-                Err(error) => return Ok(Some(Ending::Failed(error.to_string()))),
+                Err(error) => return Ok(Some(PlayEnd::failed(error.to_string()))),
             };
             let outcome = step.outcome;
             let entry = step.entry(action, details);
@@ -358,20 +384,20 @@ impl RunningPlay {
                 uncounted_in_a_row + 1
             };
             if outcome.state == PlayState::Win {
-                return Ok(Some(Ending::Won));
+                return Ok(Some(Ending::Won.into()));
             }
             if uncounted_in_a_row >= MAX_UNCOUNTED {
                 let reason = format!(
                     "the agent sent {MAX_UNCOUNTED} consecutive commands that were not counted"
                 );
-                return Ok(Some(Ending::Failed(reason)));
+                return Ok(Some(PlayEnd::failed(reason)));
             }
             if self
                 .spec
                 .budget
                 .is_used_up(play.tally(), &play.info().baselines)
             {
-                return Ok(Some(Ending::Budget));
+                return Ok(Some(Ending::Budget.into()));
             }
         }
     }
@@ -391,20 +417,17 @@ impl RunningPlay {
     }
 
     /// Closes the recording and returns the result, or `None` if the recording was already closed.
-    fn finish(&self, shared: &mut SharedState, ending: &Ending) -> Option<Finished> {
-        let ending = &self.with_stderr_tail(ending);
+    fn finish(&self, shared: &mut SharedState, end: PlayEnd) -> Option<Finished> {
+        let end = self.with_stderr_tail(end);
         let closed = match std::mem::replace(&mut shared.writer, Writer::Closed) {
             Writer::Closed => return None,
             // The environment was never opened, so there is no recording.
             Writer::NotOpened => Ok(()),
-            Writer::Open(writer) => writer.end(ending).and_then(|out| out.get_ref().sync_all()),
+            Writer::Open(writer) => writer
+                .end(&end.ending, end.message.as_deref())
+                .and_then(|out| out.get_ref().sync_all()),
         };
-        let message = if let Ending::Failed(message) = ending {
-            Some(message.clone())
-        } else {
-            None
-        };
-        let result = self.result(shared, ending.name(), message);
+        let result = self.result(shared, end);
         Some(match closed {
             Ok(()) => Finished::Ended(result),
             Err(error) => Finished::Unwritable(self.unwritable(error)),
@@ -420,28 +443,30 @@ impl RunningPlay {
         };
         // A resumed run repeats the play, so a failed flush loses nothing.
         let _ = writer.flush();
+        let end = PlayEnd {
+            ending: Ending::Interrupted,
+            message: Some(reason),
+        };
         Some(Finished::Suspended {
-            result: self.result(&shared, "interrupted", Some(reason)),
+            result: self.result(&shared, end),
             all_plays,
         })
     }
 
     /// Appends the last line of the agent's standard error to a failure, because it often names the
     /// cause.
-    fn with_stderr_tail(&self, ending: &Ending) -> Ending {
-        let Ending::Failed(reason) = ending else {
-            return ending.clone();
+    fn with_stderr_tail(&self, mut end: PlayEnd) -> PlayEnd {
+        let (Ending::Failed, Some(reason)) = (&end.ending, &mut end.message) else {
+            return end;
         };
         let written = std::fs::read(&self.spec.stderr_path).unwrap_or_default();
         let tail =
             String::from_utf8_lossy(&written[written.len().saturating_sub(2000)..]).into_owned();
-        match tail.lines().rfind(|line| !line.trim().is_empty()) {
-            Some(line) => {
-                let line: String = line.trim().chars().take(200).collect();
-                Ending::Failed(format!("{reason}; last line on standard error: `{line}`"))
-            }
-            None => ending.clone(),
+        if let Some(line) = tail.lines().rfind(|line| !line.trim().is_empty()) {
+            let line: String = line.trim().chars().take(200).collect();
+            *reason += &format!("; last line on standard error: `{line}`");
         }
+        end
     }
 
     fn unwritable(&self, error: std::io::Error) -> HarnessError {
@@ -454,16 +479,16 @@ impl RunningPlay {
 
     /// Returns the counts with an ending. A play whose environment was never opened has one run
     /// without actions.
-    fn result(&self, shared: &SharedState, ending: &str, message: Option<String>) -> PlayResult {
+    fn result(&self, shared: &SharedState, end: PlayEnd) -> PlayResult {
         let mut tally = shared.tally.clone();
-        tally.end(ending, message.clone());
+        tally.end(end.ending.clone(), end.message.clone());
         let mut runs = tally.runs().to_vec();
         if runs.is_empty() {
             let state = PlayState::NotFinished.name().to_owned();
             runs.push(RunOutcome {
                 state,
-                ending: ending.to_owned(),
-                message,
+                ending: Some(end.ending),
+                message: end.message,
                 ..RunOutcome::default()
             });
         }
@@ -541,19 +566,19 @@ fn add_usage(spent: &mut Vec<ModelUsage>, level: usize, details: &Details) {
     }
 }
 
-fn ending_of(error: AgentError) -> Ending {
+fn end_of(error: AgentError) -> PlayEnd {
     match error {
-        AgentError::Stopped => Ending::Stopped,
+        AgentError::Stopped => Ending::Stopped.into(),
         AgentError::Failed(reason) | AgentError::Interrupted { reason, .. } => {
-            Ending::Failed(reason)
+            PlayEnd::failed(reason)
         }
     }
 }
 
-fn panic_ending(panic: &(dyn std::any::Any + Send)) -> Ending {
+fn panic_end(panic: &(dyn std::any::Any + Send)) -> PlayEnd {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no message");
-    Ending::Failed(format!("the agent panicked: {text}"))
+    PlayEnd::failed(format!("the agent panicked: {text}"))
 }

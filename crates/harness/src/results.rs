@@ -2,7 +2,7 @@
 
 use rhae_engine::GameInfo;
 use rhae_protocol::{
-    ModelUsage, PlayResult, RunConfig, RunSummary, SOFTWARE, Scorecard, SummaryEnvironment,
+    Ending, ModelUsage, PlayResult, RunConfig, RunSummary, SOFTWARE, Scorecard, SummaryEnvironment,
 };
 use rhae_scoring::{Method, mean_interval};
 use rhae_session::{CardMetadata, Catalog, EnvironmentRuns, scorecard};
@@ -66,7 +66,9 @@ pub fn assemble(
     let headline = mean_interval(&card_scores)
         .ok_or_else(|| HarnessError::Config("a run needs at least one repeat".to_owned()))?;
     let finished = plays.len() == config.games.len() * config.repeat as usize
-        && plays.iter().all(|play| ending(play) != "interrupted");
+        && plays
+            .iter()
+            .all(|play| ending(play) != Some(&Ending::Interrupted));
     let summary = RunSummary {
         software: SOFTWARE.to_owned(),
         run_id: config.run_id.clone(),
@@ -78,8 +80,13 @@ pub fn assemble(
         score_half_width: headline.half_width,
         card_scores,
         finished,
-        failed_plays: u32::try_from(plays.iter().filter(|play| ending(play) == "failed").count())
-            .unwrap_or(u32::MAX),
+        failed_plays: u32::try_from(
+            plays
+                .iter()
+                .filter(|play| ending(play) == Some(&Ending::Failed))
+                .count(),
+        )
+        .unwrap_or(u32::MAX),
         provisional_baselines: infos.iter().any(|info| {
             info.baselines
                 .iter()
@@ -112,7 +119,7 @@ fn environment(info: &GameInfo, index: usize, cards: &[Scorecard]) -> SummaryEnv
             .runs
             .last()
             .and_then(|run| run.ending.clone())
-            .unwrap_or_else(|| "not played".to_owned())
+            .unwrap_or(Ending::NotPlayed)
     };
     SummaryEnvironment {
         game_id: info.id.to_string(),
@@ -143,6 +150,6 @@ fn agent_name(config: &RunConfig) -> String {
         .unwrap_or_default()
 }
 
-fn ending(play: &PlayResult) -> &str {
-    play.runs.last().map_or("", |run| &run.ending)
+fn ending(play: &PlayResult) -> Option<&Ending> {
+    play.runs.last()?.ending.as_ref()
 }

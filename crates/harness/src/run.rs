@@ -10,14 +10,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rhae_agents::AgentSpec;
-use rhae_protocol::{Ending, Entry, JournalLine, PlayResult, Recording, RunConfig};
+use rhae_protocol::{Entry, JournalLine, PlayResult, Recording, RunConfig};
 use rhae_report::{PlayFilm, RunReport, run_page};
 use rhae_scoring::Method;
 use rhae_session::{Catalog, replay_with};
 
 use crate::film::film;
 use crate::journal::{Journal, plays};
-use crate::play::{Finished, PlaySpec, RunningPlay};
+use crate::play::{Finished, PlayEnd, PlaySpec, RunningPlay};
 use crate::{Budget, HarnessError, Results, RunFolder, assemble, play_id};
 
 /// The interval at which the running plays are checked for timeouts.
@@ -301,12 +301,12 @@ impl<'a> Plays<'a> {
             .map(|(&index, _)| index)
             .collect();
         for index in stuck {
-            let reason = Ending::Failed(format!(
+            let end = PlayEnd::failed(format!(
                 "the agent gave no action within {} s",
                 limit_ms as f64 / 1000.0
             ));
             // If the play has already ended on its own, its own report follows.
-            if let Some(finished) = self.running[&index].abort(&reason) {
+            if let Some(finished) = self.running[&index].abort(end) {
                 self.mark_ended(index);
                 self.record_result(finished)?;
             }
@@ -444,7 +444,7 @@ fn build_film(
     Some(PlayFilm {
         repeat: play.repeat,
         game_id: play.game_id.clone(),
-        ending: last.map_or_else(String::new, |run| run.ending.clone()),
+        ending: last.and_then(|run| run.ending.clone()),
         message: last.and_then(|run| run.message.clone()),
         film,
     })

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::action::{InvalidAction, action_from};
-use crate::{Details, WireFrames, frames_to_wire};
+use crate::{Details, Ending, WireFrames, frames_to_wire};
 
 /// A line that Rhae writes to the standard input of an agent's process.
 ///
@@ -17,7 +17,7 @@ use crate::{Details, WireFrames, frames_to_wire};
 /// # Examples
 ///
 /// ```
-/// use rhae_protocol::AgentMessage;
+/// use rhae_protocol::{AgentMessage, Ending};
 ///
 /// let line = r#"{"type":"hello","protocol":1,"seed":7}"#;
 /// let message: AgentMessage = serde_json::from_str(line)?;
@@ -25,7 +25,7 @@ use crate::{Details, WireFrames, frames_to_wire};
 ///
 /// let line = r#"{"type":"end","reason":"won"}"#;
 /// let message: AgentMessage = serde_json::from_str(line)?;
-/// assert_eq!(message, AgentMessage::End { reason: "won".into() });
+/// assert_eq!(message, AgentMessage::End { reason: Ending::Won });
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ pub enum AgentMessage {
     /// The play has ended. The process should exit.
     End {
         /// Why the play ended: `won`, `budget`, `stopped` or `failed`.
-        reason: String,
+        reason: Ending,
     },
 }
 

@@ -52,6 +52,7 @@
 
 mod action;
 mod agent;
+mod ending;
 mod eval;
 mod frames;
 mod outcome;
@@ -65,6 +66,7 @@ mod time;
 mod usage;
 
 pub use agent::{AgentMessage, AgentReply, ReplyError};
+pub use ending::Ending;
 pub use eval::{
     EVAL_VERSION, EvalAnswer, EvalConfig, EvalGrid, EvalLimits, EvalLine, EvalSet, EvalTarget,
     EvalUsage,
@@ -74,7 +76,7 @@ pub use outcome::StepOutcome;
 pub use packed::{ObservationView, PACKED_VERSION, Packer, base64};
 pub use play::{CompactResponse, PlayEvent, PlayListing, current_level};
 pub use recording::{
-    Details, Ending, Entry, FORMAT, FORMAT_VERSION, Format, Header, Recording, RecordingError,
+    Details, Entry, FORMAT, FORMAT_VERSION, Format, Header, Recording, RecordingError,
     RecordingWriter, ResetRule, ToolkitLine,
 };
 pub use rest::{ActionBody, FrameBody, FrameResponse, GameListing};

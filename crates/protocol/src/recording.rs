@@ -13,6 +13,8 @@ use rhae_engine::{Action, ActionSet, Frame, GameId, PlayState};
 use serde_json::Value;
 use serde_json::error::Category;
 
+use crate::Ending;
+
 pub use native::{FORMAT, FORMAT_VERSION, RecordingWriter};
 pub use official::ToolkitLine;
 
@@ -76,6 +78,8 @@ pub struct Recording {
     /// Why the play ended; `None` if the recording is incomplete or its format does not record the
     /// ending.
     pub ending: Option<Ending>,
+    /// The error of the agent or of the environment, if the play failed.
+    pub message: Option<String>,
 }
 
 /// The header of a recording: the environment, the agent and the software.
@@ -155,32 +159,6 @@ pub struct Details {
     pub usage: Option<Value>,
     /// The cost of that usage in US dollars.
     pub cost_usd: Option<f64>,
-}
-
-/// Why a play ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// All levels were completed.
-    Won,
-    /// The action budget was exhausted.
-    Budget,
-    /// The agent chose to stop.
-    Stopped,
-    /// The agent or the environment failed, for example because it crashed, timed out or violated
-    /// the protocol. The text is the reason.
-    Failed(String),
-}
-
-impl Ending {
-    /// Returns the name that recordings and scorecards use.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Won => "won",
-            Self::Budget => "budget",
-            Self::Stopped => "stopped",
-            Self::Failed(_) => "failed",
-        }
-    }
 }
 
 /// The reason why a text is not a recording, or why a recording cannot be written.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ModelUsage;
+use crate::{Ending, ModelUsage};
 
 /// The effective configuration of a run: the values of all flags, with defaults filled in.
 ///
@@ -210,10 +210,9 @@ pub struct RunOutcome {
     pub levels: Vec<LevelOutcome>,
     /// The number of level resets.
     pub resets: u64,
-    /// Why the run ended: `won`, `budget`, `stopped` or `failed`; `reset` if a full reset started
-    /// another run; `interrupted` if the process was interrupted (such plays are never journalled).
-    /// Empty while the run is in progress.
-    pub ending: String,
+    /// Why the run ended; `None`, serialised as the empty string, while it is in progress.
+    #[serde(with = "crate::ending::or_empty")]
+    pub ending: Option<Ending>,
     /// The error of the agent or of the environment, if the play failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
@@ -237,7 +236,7 @@ pub struct LevelOutcome {
 /// # Examples
 ///
 /// ```
-/// use rhae_protocol::RunSummary;
+/// use rhae_protocol::{Ending, RunSummary};
 ///
 /// let json = r#"{
 ///     "software": "rhae 0.1.0", "run_id": "20261115-100000-random", "agent": "random", "seed": 7,
@@ -251,7 +250,7 @@ pub struct LevelOutcome {
 ///     "folder": "runs/x", "report": "runs/x/report.html", "seconds": 0.8
 /// }"#;
 /// let summary: RunSummary = serde_json::from_str(json)?;
-/// assert_eq!(summary.environments[0].endings, ["budget"]);
+/// assert_eq!(summary.environments[0].endings, [Ending::Budget]);
 /// assert_eq!(summary.score_half_width, None);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -312,7 +311,7 @@ pub struct SummaryEnvironment {
     /// The source of each baseline.
     pub baseline_source: Vec<String>,
     /// How the play of each card ended.
-    pub endings: Vec<String>,
+    pub endings: Vec<Ending>,
     /// The model usage over all cards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<ModelUsage>,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::ModelUsage;
+use crate::{Ending, ModelUsage};
 
 /// The result of one agent on a list of environments.
 ///
@@ -145,7 +145,8 @@ pub struct RunScore {
     pub number_of_environments: u32,
     /// Why the run ended, if known: `won`, `budget`, `stopped`, `failed`, `reset` or `interrupted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ending: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub ending: Option<Ending>,
     /// The error of the agent, the environment or the scoring, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,

@@ -3,7 +3,7 @@
 //! Invariant: scores and counts are the means of the summary, which include missing and failed
 //! plays.
 
-use rhae_protocol::{EnvironmentScore, ModelUsage, RunScore, RunSummary, Scorecard};
+use rhae_protocol::{Ending, EnvironmentScore, ModelUsage, RunScore, RunSummary, Scorecard};
 
 /// One environment over all cards.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub(crate) struct Row {
     /// The sum of the completed levels' baselines, as a mean over the cards; `None` if no level was
     /// completed.
     pub(crate) baseline: Option<f64>,
-    pub(crate) endings: Vec<String>,
+    pub(crate) endings: Vec<Ending>,
 }
 
 /// Returns one row for each environment of the summary.
@@ -143,16 +143,16 @@ pub(crate) fn grouped(number: u64) -> String {
 
 /// Counts how often each ending occurs, in the order of first occurrence. Examples of the result
 /// are `won` and `won 3 · budget 2`.
-pub(crate) fn tally(endings: &[String]) -> String {
-    let mut kinds: Vec<(&str, usize)> = Vec::new();
+pub(crate) fn tally(endings: &[Ending]) -> String {
+    let mut kinds: Vec<(&Ending, usize)> = Vec::new();
     for ending in endings {
-        match kinds.iter_mut().find(|(kind, _)| kind == ending) {
+        match kinds.iter_mut().find(|(kind, _)| *kind == ending) {
             Some((_, times)) => *times += 1,
             None => kinds.push((ending, 1)),
         }
     }
     if let [(kind, _)] = kinds[..] {
-        return kind.to_owned();
+        return kind.to_string();
     }
     kinds
         .iter()
@@ -230,14 +230,8 @@ mod tests {
 
     #[test]
     fn different_endings_are_counted() {
-        let endings = |names: &[&str]| {
-            tally(
-                &names
-                    .iter()
-                    .map(|&name| name.to_owned())
-                    .collect::<Vec<_>>(),
-            )
-        };
+        let endings =
+            |names: &[&str]| tally(&names.iter().map(|&name| name.into()).collect::<Vec<_>>());
         assert_eq!(endings(&["won", "won"]), "won");
         assert_eq!(endings(&["budget", "won", "budget"]), "budget 2 · won 1");
         assert_eq!(endings(&[]), "");

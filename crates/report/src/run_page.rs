@@ -10,7 +10,7 @@ mod play;
 
 use std::fmt::Write as _;
 
-use rhae_protocol::{ModelUsage, RunConfig, RunSummary, Scorecard};
+use rhae_protocol::{Ending, ModelUsage, RunConfig, RunSummary, Scorecard};
 
 use crate::html::{Escaped, page};
 use crate::result::{Row, count, dollars, rows, tally, total, usage_text};
@@ -35,8 +35,8 @@ pub struct PlayFilm {
     pub repeat: u32,
     /// The id of the environment with its version.
     pub game_id: String,
-    /// Why the play ended: `won`, `budget`, `stopped` or `failed`.
-    pub ending: String,
+    /// Why the play ended, if it did.
+    pub ending: Option<Ending>,
     /// The error of the agent, if it failed.
     pub message: Option<String>,
     pub film: Film,

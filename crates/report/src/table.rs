@@ -193,6 +193,8 @@ pub fn wrap_text(text: &str, width: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use rhae_protocol::Ending;
+
     use super::*;
     use crate::run_page::tests::report;
 
@@ -208,7 +210,7 @@ mod tests {
         report.summary.finished = false;
         report.summary.failed_plays = 2;
         report.summary.environments[1].endings =
-            ["budget", "failed", "failed"].map(str::to_owned).to_vec();
+            vec![Ending::Budget, Ending::Failed, Ending::Failed];
         insta::assert_snapshot!(card_table(&report.cards, &report.summary, 80));
     }
 
@@ -218,8 +220,8 @@ mod tests {
         for environment in &mut report.summary.environments {
             environment.game_id = "\u{1b}[31mred\u{202e}\n".repeat(20);
             environment.endings = vec![
-                "won\r".to_owned(),
-                "\u{7}failed at something rather long".repeat(4),
+                "won\r".into(),
+                "\u{7}failed at something rather long".repeat(4).into(),
             ];
         }
         for width in [0, 56, 60, 80, 132] {

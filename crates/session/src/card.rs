@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rhae_engine::{Baseline, GameInfo};
 use rhae_protocol::{
-    EnvironmentScore, ModelUsage, RunOutcome, RunScore, SOFTWARE, Scorecard, TagScore,
+    Ending, EnvironmentScore, ModelUsage, RunOutcome, RunScore, SOFTWARE, Scorecard, TagScore,
 };
 use rhae_scoring::{LevelCount, LevelResult, Method, ScoreError, best_run, card_score, score_game};
 use serde_json::Value;
@@ -111,7 +111,7 @@ fn environment_score(method: Method, environment: &EnvironmentRuns) -> Environme
         // The official client cannot read an environment without runs.
         let unplayed = RunOutcome {
             state: "NOT_FINISHED".to_owned(),
-            message: Some("not played".to_owned()),
+            message: Some(Ending::NotPlayed.to_string()),
             ..RunOutcome::default()
         };
         scored.push(run_score(method, info, "", &unplayed));
@@ -198,7 +198,7 @@ fn run_score(method: Method, info: &GameInfo, guid: &str, run: &RunOutcome) -> R
         level_baseline_actions: (0..levels).map(|index| at(&baselines, index)).collect(),
         number_of_levels: u32::try_from(levels).unwrap_or(u32::MAX),
         number_of_environments: 1,
-        ending: (!run.ending.is_empty()).then(|| run.ending.clone()),
+        ending: run.ending.clone(),
         message: run.message.clone().or(problem),
         level_spent: run.spent.clone(),
     }

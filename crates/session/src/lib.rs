@@ -64,6 +64,7 @@
 //!     },
 //!     entries,
 //!     ending: Some(Ending::Stopped),
+//!     message: None,
 //! };
 //! let text = recording.to_text(Format::Rhae)?;
 //!

@@ -230,6 +230,7 @@ mod tests {
             header,
             entries,
             ending: None,
+            message: None,
         }
     }
 

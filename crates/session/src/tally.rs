@@ -1,6 +1,6 @@
 //! The counts of a play: actions, resets and levels of each run.
 
-use rhae_protocol::{LevelOutcome, RunOutcome, StepOutcome};
+use rhae_protocol::{Ending, LevelOutcome, RunOutcome, StepOutcome};
 use serde::{Deserialize, Serialize};
 
 /// The counts of a play.
@@ -37,11 +37,11 @@ use serde::{Deserialize, Serialize};
 /// // A full reset starts the second run.
 /// tally.count(opening);
 /// assert_eq!(tally.runs().len(), 2);
-/// assert_eq!(tally.runs()[0].ending, "reset");
+/// assert_eq!(tally.runs()[0].ending, Some(Ending::Reset));
 /// assert_eq!((tally.level(), tally.actions_on_level()), (0, 2));
 ///
-/// tally.end("budget", None);
-/// assert_eq!(tally.runs()[1].ending, "budget");
+/// tally.end(Ending::Budget, None);
+/// assert_eq!(tally.runs()[1].ending, Some(Ending::Budget));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
@@ -59,7 +59,7 @@ impl Tally {
     pub fn count(&mut self, step: StepOutcome) {
         if step.full_reset || self.runs.is_empty() {
             if let Some(last) = self.runs.last_mut() {
-                last.ending = "reset".to_owned();
+                last.ending = Some(Ending::Reset);
             }
             self.runs.push(RunOutcome::default());
             self.level = 0;
@@ -74,9 +74,9 @@ impl Tally {
     }
 
     /// Sets the ending of the last run (see [`RunOutcome::ending`]) and its error message.
-    pub fn end(&mut self, ending: &str, message: Option<String>) {
+    pub fn end(&mut self, ending: Ending, message: Option<String>) {
         if let Some(run) = self.runs.last_mut() {
-            run.ending = ending.to_owned();
+            run.ending = Some(ending);
             run.message = message;
         }
     }
@@ -191,7 +191,7 @@ mod tests {
     fn full_reset_starts_a_new_run_without_refilling_the_budget() {
         let tally = tally(&[START, key(0), key(0), START, key(0)]);
         assert_eq!(tally.runs().len(), 2);
-        assert_eq!(tally.runs()[0].ending, "reset");
+        assert_eq!(tally.runs()[0].ending, Some(Ending::Reset));
         assert_eq!(counts(&tally), [(1, false)]);
         assert_eq!(tally.actions_on_level(), 3);
     }

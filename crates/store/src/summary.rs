@@ -4,7 +4,7 @@
 //! updates them in the transaction that appends an entry. The counting rule itself is
 //! [`RunOutcome::count`], which live plays use too.
 
-use rhae_protocol::{Entry, LevelOutcome, RunOutcome, StepOutcome};
+use rhae_protocol::{Ending, Entry, LevelOutcome, RunOutcome, StepOutcome};
 
 use crate::StoreError;
 
@@ -90,7 +90,7 @@ impl RunCounts {
         if let Some((_, ended)) = outcomes.split_last_mut() {
             ended
                 .iter_mut()
-                .for_each(|run| "reset".clone_into(&mut run.ending));
+                .for_each(|run| run.ending = Some(Ending::Reset));
         }
         outcomes
     }

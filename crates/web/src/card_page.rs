@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use rhae_protocol::{EnvironmentScore, RunScore, Scorecard};
+use rhae_protocol::{Ending, EnvironmentScore, RunScore, Scorecard};
 use rhae_report::{Escaped, PROVISIONAL_BASELINES_NOTE, actions_plot, completion_plot};
 
 use crate::page::{NavItem, Page, Viewer, time};
@@ -324,7 +324,8 @@ fn runs(body: &mut String, card: &Scorecard) {
     {
         let note = run
             .ending
-            .as_deref()
+            .as_ref()
+            .map(Ending::name)
             .or(run.message.as_deref())
             .unwrap_or_default();
         let _ = writeln!(

@@ -233,16 +233,16 @@ impl HumanPlay {
     }
 
     /// Ends the play and closes the recording. Returns the path of the recording, if there is one.
-    pub(crate) fn end(&mut self, failure: Option<String>) -> Result<Option<PathBuf>> {
+    pub(crate) fn end(&mut self, failure: Option<&str>) -> Result<Option<PathBuf>> {
         let ending = match failure {
-            Some(message) => Ending::Failed(message),
+            Some(_) => Ending::Failed,
             None if self.state() == PlayState::Win => Ending::Won,
             None => Ending::Stopped,
         };
-        self.play.tally_mut().end(ending.name(), None);
+        self.play.tally_mut().end(ending.clone(), None);
         self.recorder
             .take()
-            .map(|recorder| recorder.end(&ending))
+            .map(|recorder| recorder.end(&ending, failure))
             .transpose()
     }
 

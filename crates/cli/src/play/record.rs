@@ -73,9 +73,9 @@ impl Recorder {
     }
 
     /// Writes the closing line, syncs the file and returns its path.
-    pub(crate) fn end(self, ending: &Ending) -> Result<PathBuf> {
+    pub(crate) fn end(self, ending: &Ending, message: Option<&str>) -> Result<PathBuf> {
         self.writer
-            .end(ending)
+            .end(ending, message)
             .and_then(|file| file.sync_all())
             .with_context(|| write_error(&self.path))?;
         Ok(self.path)

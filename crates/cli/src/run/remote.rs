@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use rhae_client::{Card, CardOptions, Heartbeat, RemoteCatalog, RetryPolicy, Server, ServerCard};
 use rhae_harness::{Arena, Budget, HarnessError, Results, RunSpec};
-use rhae_protocol::{CardRecord, PlayRecord, RunConfig, Scorecard, ServerRecord};
+use rhae_protocol::{CardRecord, Ending, PlayRecord, RunConfig, Scorecard, ServerRecord};
 use rhae_session::{Builtin, Catalog};
 
 use crate::output;
@@ -249,7 +249,7 @@ fn differences(theirs: &ServerCard, ours: &Scorecard, plays: &[PlayRecord]) -> V
             .iter()
             .find(|environment| environment.id == *game_id)
             .and_then(|one| one.runs.last());
-        let Some(run) = run.filter(|run| run.ending.as_deref() != Some("interrupted")) else {
+        let Some(run) = run.filter(|run| run.ending != Some(Ending::Interrupted)) else {
             continue;
         };
         let mut differ = |what: &str, there: String, here: String| {

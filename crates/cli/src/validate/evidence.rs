@@ -49,16 +49,18 @@ pub(crate) fn recording(
         }));
         match answered {
             Ok(Ok(entry)) => writer.entry(&entry)?,
-            Ok(Err(error)) => return Ok(writer.end(&Ending::Failed(format!("{action}: {error}")))?),
+            Ok(Err(error)) => {
+                let reason = format!("{action}: {error}");
+                return Ok(writer.end(&Ending::Failed, Some(&reason))?);
+            }
             Err(_) => {
-                return Ok(writer.end(&Ending::Failed(format!(
-                    "{action}: the environment panicked"
-                )))?);
+                let reason = format!("{action}: the environment panicked");
+                return Ok(writer.end(&Ending::Failed, Some(&reason))?);
             }
         }
     }
     let won = play.current().observation.state == PlayState::Win;
-    Ok(writer.end(if won { &Ending::Won } else { &Ending::Stopped })?)
+    Ok(writer.end(if won { &Ending::Won } else { &Ending::Stopped }, None)?)
 }
 
 /// Returns whether the evidence of a finding is written: only warnings and failures have files.

@@ -420,6 +420,6 @@ fn solved_levels(fixture: &Fixture, levels: u8) -> PathBuf {
             .entry(&play.command(action).unwrap().entry(action, details))
             .unwrap();
     }
-    let text = writer.end(&Ending::Stopped).unwrap();
+    let text = writer.end(&Ending::Stopped, None).unwrap();
     fixture.with("solved.jsonl", &String::from_utf8(text).unwrap())
 }

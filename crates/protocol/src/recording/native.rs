@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Details, Ending, Entry, Format, Header, Recording, RecordingError, ResetRule, json_reason,
+    Details, Entry, Format, Header, Recording, RecordingError, ResetRule, json_reason,
     unknown_state,
 };
+use crate::Ending;
 
 /// The value of `format` in the header of an action log.
 pub const FORMAT: &str = "rhae-recording";
@@ -60,7 +61,7 @@ struct EntryLine {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EndLine {
-    end: String,
+    end: Ending,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     message: Option<String>,
 }
@@ -108,7 +109,7 @@ fn is_false(value: &bool) -> bool {
 ///
 /// let mut writer = RecordingWriter::new(Vec::new(), &header)?;
 /// writer.entry(&opening)?;
-/// let bytes = writer.end(&Ending::Stopped)?;
+/// let bytes = writer.end(&Ending::Stopped, None)?;
 ///
 /// let recording = Recording::parse(std::str::from_utf8(&bytes)?)?;
 /// assert_eq!(recording.header, header);
@@ -162,20 +163,14 @@ impl<W: Write> RecordingWriter<W> {
         write_line(&mut self.out, &line)
     }
 
-    /// Writes the closing line, flushes and returns the output.
-    pub fn end(mut self, ending: &Ending) -> io::Result<W> {
-        let message = if let Ending::Failed(message) = ending {
-            Some(message.clone())
-        } else {
-            None
+    /// Writes the closing line, flushes and returns the output. `message` is the error of a play
+    /// that failed.
+    pub fn end(mut self, ending: &Ending, message: Option<&str>) -> io::Result<W> {
+        let line = EndLine {
+            end: ending.clone(),
+            message: message.map(str::to_owned),
         };
-        write_line(
-            &mut self.out,
-            &EndLine {
-                end: ending.name().to_owned(),
-                message,
-            },
-        )?;
+        write_line(&mut self.out, &line)?;
         self.out.flush()?;
         Ok(self.out)
     }
@@ -199,7 +194,7 @@ pub(super) fn to_text(recording: &Recording) -> String {
             writer.entry(entry)?;
         }
         match &recording.ending {
-            Some(ending) => writer.end(ending),
+            Some(ending) => writer.end(ending, recording.message.as_deref()),
             None => Ok(writer.out),
         }
     })();
@@ -211,9 +206,9 @@ pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Recording, RecordingError
     let (&(number, first), rest) = lines.split_first().ok_or(RecordingError::Empty)?;
     let header = parse_header(number, first)?;
     let mut entries = Vec::with_capacity(rest.len());
-    let mut ending = None;
+    let mut end: Option<EndLine> = None;
     for &(number, line) in rest {
-        if ending.is_some() {
+        if end.is_some() {
             return Err(RecordingError::line(
                 number,
                 "there are lines after the closing line",
@@ -221,7 +216,7 @@ pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Recording, RecordingError
         }
         // Only the closing line has the key `end`. Any other line is parsed once, as an entry.
         match parse_end(number, line) {
-            Some(end) => ending = Some(end?),
+            Some(line) => end = Some(line?),
             None => entries.push(parse_entry(number, line)?),
         }
     }
@@ -230,12 +225,16 @@ pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Recording, RecordingError
             number + 1,
             "the first action must be RESET (`0`)",
         )),
-        Some(_) => Ok(Recording {
-            format: Format::Rhae,
-            header,
-            entries,
-            ending,
-        }),
+        Some(_) => {
+            let (ending, message) = end.map(|line| (line.end, line.message)).unzip();
+            Ok(Recording {
+                format: Format::Rhae,
+                header,
+                entries,
+                ending,
+                message: message.flatten(),
+            })
+        }
         None => Err(RecordingError::line(
             number,
             "the recording has a header but no observation",
@@ -327,20 +326,21 @@ fn parse_entry(number: usize, line: &str) -> Result<Entry, RecordingError> {
     })
 }
 
-/// Parses the ending; `None` if the line is not a closing line.
-fn parse_end(number: usize, line: &str) -> Option<Result<Ending, RecordingError>> {
+/// Parses the closing line; `None` if the line is not one.
+fn parse_end(number: usize, line: &str) -> Option<Result<EndLine, RecordingError>> {
     if !line.contains("\"end\"") {
         return None;
     }
     let line: EndLine = serde_json::from_str(line).ok()?;
-    Some(match line.end.as_str() {
-        "won" => Ok(Ending::Won),
-        "budget" => Ok(Ending::Budget),
-        "stopped" => Ok(Ending::Stopped),
-        "failed" => Ok(Ending::Failed(line.message.unwrap_or_default())),
-        other => Err(RecordingError::line(
+    Some(if line.end.closes_recording() {
+        Ok(line)
+    } else {
+        Err(RecordingError::line(
             number,
-            format!("`{other}` is not an ending: expected `won`, `budget`, `stopped` or `failed`"),
-        )),
+            format!(
+                "`{}` is not an ending: expected `won`, `budget`, `stopped` or `failed`",
+                line.end
+            ),
+        ))
     })
 }

@@ -90,6 +90,7 @@ pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Recording, RecordingError
             },
             entries: Vec::new(),
             ending: None,
+            message: None,
         });
         if game_id != recording.header.game_id {
             return Err(error(format!(

@@ -55,6 +55,7 @@ fn recording() -> Recording {
             won,
         ],
         ending: Some(Ending::Won),
+        message: None,
     }
 }
 

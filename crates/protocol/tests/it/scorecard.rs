@@ -1,6 +1,6 @@
 //! The JSON form of a scorecard, with every optional field and without any.
 
-use rhae_protocol::{EnvironmentScore, ModelUsage, RunScore, Scorecard, TagScore};
+use rhae_protocol::{Ending, EnvironmentScore, ModelUsage, RunScore, Scorecard, TagScore};
 use serde_json::json;
 
 fn spent(calls: u64) -> ModelUsage {
@@ -91,7 +91,7 @@ fn full_card() -> Scorecard {
     environment.baseline_source = vec!["human".to_owned(), "solver".to_owned()];
     environment.spent = Some(spent(3));
     let run = &mut environment.runs[0];
-    run.ending = Some("failed".to_owned());
+    run.ending = Some(Ending::Failed);
     run.message = Some("MESSAGE".to_owned());
     run.level_spent = vec![
         spent(3),

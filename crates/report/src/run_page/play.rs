@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rhae_protocol::{EnvironmentScore, ModelUsage, RunScore, Scorecard};
+use rhae_protocol::{Ending, EnvironmentScore, ModelUsage, RunScore, Scorecard};
 
 use super::{PlayFilm, RunReport};
 use crate::html::Escaped;
@@ -35,7 +35,11 @@ pub(super) fn failures(report: &RunReport) -> Vec<Failure<'_>> {
             });
         }
     }
-    for play in report.films.iter().filter(|play| play.ending == "failed") {
+    for play in report
+        .films
+        .iter()
+        .filter(|play| play.ending == Some(Ending::Failed))
+    {
         let repeat = play.repeat as usize;
         if !failures
             .iter()
@@ -52,7 +56,7 @@ pub(super) fn failures(report: &RunReport) -> Vec<Failure<'_>> {
 }
 
 fn is_failed(run: &RunScore) -> bool {
-    run.ending.as_deref() == Some("failed")
+    run.ending == Some(Ending::Failed)
 }
 
 /// Writes a table of the levels of each card. With several cards each table can be collapsed.
@@ -229,7 +233,7 @@ fn recording(body: &mut String, report: &RunReport, play: &PlayFilm) {
         Escaped(&play.game_id),
         play.film.win_levels,
         play.film.actions(),
-        Escaped(&play.ending),
+        Escaped(play.ending.as_ref().map_or("", Ending::name)),
     );
     if let Some(message) = &play.message {
         let _ = writeln!(body, "<p class=\"message\">{}</p>", Escaped(message));

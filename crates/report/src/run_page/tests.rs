@@ -36,7 +36,11 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         level_baseline_actions: vec![5, 8, 10, 14, 22],
         number_of_levels: 5,
         number_of_environments: 1,
-        ending: Some(if completed == 5 { "won" } else { "budget" }.to_owned()),
+        ending: Some(if completed == 5 {
+            Ending::Won
+        } else {
+            Ending::Budget
+        }),
         message: None,
         level_spent: Vec::new(),
     };
@@ -74,7 +78,7 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         spent: None,
     };
     let cards: Vec<Scorecard> = (1..=repeats).map(card).collect();
-    let summary_of = |index: usize, ending: &str| {
+    let summary_of = |index: usize, ending: Ending| {
         let mean = |value: fn(&EnvironmentScore) -> f64| {
             cards
                 .iter()
@@ -90,7 +94,7 @@ pub(crate) fn report(repeats: u32) -> RunReport {
             actions: mean(|environment| environment.actions as f64),
             baseline_actions: vec![5, 8, 10, 14, 22],
             baseline_source: vec!["solver".to_owned(); 5],
-            endings: vec![ending.to_owned(); repeats as usize],
+            endings: vec![ending; repeats as usize],
             spent: None,
         }
     };
@@ -107,7 +111,7 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         finished: true,
         failed_plays: 0,
         provisional_baselines: true,
-        environments: vec![summary_of(0, "won"), summary_of(1, "budget")],
+        environments: vec![summary_of(0, Ending::Won), summary_of(1, Ending::Budget)],
         folder: "runs/x".to_owned(),
         report: "runs/x/report.html".to_owned(),
         seconds: 83.4,
@@ -135,7 +139,11 @@ pub(crate) fn report(repeats: u32) -> RunReport {
     let play = |repeat: u32, game: &str| PlayFilm {
         repeat,
         game_id: game.to_owned(),
-        ending: if game == games[0] { "won" } else { "budget" }.to_owned(),
+        ending: Some(if game == games[0] {
+            Ending::Won
+        } else {
+            Ending::Budget
+        }),
         message: None,
         film: Film {
             title: game.to_owned(),
@@ -182,9 +190,9 @@ fn notices_limit_the_score() {
 
     report.summary.finished = false;
     report.summary.failed_plays = 1;
-    report.cards[0].environments[1].runs[0].ending = Some("failed".to_owned());
+    report.cards[0].environments[1].runs[0].ending = Some(Ending::Failed);
     report.cards[0].environments[1].runs[0].message = Some("no answer within 10 s".to_owned());
-    report.films[1].ending = "failed".to_owned();
+    report.films[1].ending = Some(Ending::Failed);
     let page = run_page(&report);
     assert!(page.contains("The run did not finish."));
     assert!(page.contains("1 play ended because the agent failed."));
@@ -218,7 +226,7 @@ fn untrusted_text_is_escaped_everywhere() {
     report.summary.run_id = text();
     for environment in &mut report.summary.environments {
         environment.game_id = text();
-        environment.endings = vec![text(), text()];
+        environment.endings = vec![text().into(), text().into()];
     }
     for environment in report
         .cards
@@ -228,10 +236,10 @@ fn untrusted_text_is_escaped_everywhere() {
         environment.id = text();
         environment.baseline_source = vec![text(); 5];
         let run = &mut environment.runs[0];
-        (run.id, run.ending, run.message) = (text(), Some("failed".to_owned()), Some(text()));
+        (run.id, run.ending, run.message) = (text(), Some(Ending::Failed), Some(text()));
     }
     for play in &mut report.films {
-        (play.game_id, play.ending, play.message) = (text(), text(), Some(text()));
+        (play.game_id, play.ending, play.message) = (text(), Some(text().into()), Some(text()));
         (
             play.film.title,
             play.film.subtitle,

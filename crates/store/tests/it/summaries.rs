@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use rhae_engine::{Action, PlayState};
-use rhae_protocol::{Entry, RunOutcome};
+use rhae_protocol::{Ending, Entry, RunOutcome};
 use rhae_store::{CardKey, RunCounts, Store};
 
 use crate::fixture::{Fixture, on_both_stores};
@@ -27,7 +27,7 @@ fn counted(log: &[Entry]) -> Vec<RunOutcome> {
         if runs.is_empty() || entry.full_reset {
             runs.last_mut()
                 .into_iter()
-                .for_each(|run| run.ending = "reset".to_owned());
+                .for_each(|run| run.ending = Some(Ending::Reset));
             runs.push(RunOutcome::default());
             level = 0;
         }

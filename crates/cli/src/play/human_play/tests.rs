@@ -153,7 +153,7 @@ fn won_play_is_recorded_as_won_and_replays() {
     );
     let recording = Recording::parse(&std::fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(recording.ending, Some(Ending::Won));
-    assert_eq!(human_play.tally().runs()[0].ending, "won");
+    assert_eq!(human_play.tally().runs()[0].ending, Some(Ending::Won));
     let replayed = replay(&Builtin, &recording).unwrap();
     assert_eq!(
         (replayed.mismatch, replayed.play.tally().actions()),

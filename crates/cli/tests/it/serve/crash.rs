@@ -253,6 +253,7 @@ pub(crate) async fn compare(store: &dyn Store, logs: &[ClientLog]) {
             header,
             entries,
             ending: None,
+            message: None,
         };
         assert_eq!(replay(&Builtin, &recording).unwrap().mismatch, None);
     }
