@@ -9,7 +9,6 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -17,12 +16,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rhae_agents::AgentSpec;
 use rhae_engine::Rng;
 use rhae_harness::{
-    Arena, Budget, CONFIG_VERSION, Progress, Results, RunFolder, RunSpec, new_run_id,
-    run as run_all,
+    Arena, Budget, Progress, Results, RunFolder, RunSpec, new_run_id, run as run_all,
 };
-use rhae_protocol::{Ending, Recording, RunConfig, SOFTWARE, Scorecard, compact_utc};
+use rhae_protocol::{Ending, RUN_VERSION, Recording, RunConfig, SOFTWARE, Scorecard, compact_utc};
 use rhae_pyhost::Games;
 use rhae_report::card_table;
+use rhae_runs::{now_ms, unused_folder};
 use rhae_scoring::Method;
 use rhae_session::Catalog;
 
@@ -148,7 +147,7 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
     };
     let (spec, location) = match &args.resume {
         Some(folder) => {
-            let (folder, config) = RunFolder::resume(folder)?;
+            let (folder, config) = rhae_runs::resume::<RunConfig>(folder)?;
             let location = match &config.server {
                 Some(url) => connect(url, config.competition)?,
                 None => Location::Local(args.hosted.games_of_run(&config.games_dirs)?),
@@ -285,7 +284,7 @@ fn new_run(mut args: RunArgs, jobs: usize, location: &Location) -> Result<RunSpe
         _ => args.model.check_unused().map(|()| None)?,
     };
     let config = RunConfig {
-        version: CONFIG_VERSION,
+        version: RUN_VERSION,
         software: SOFTWARE.to_owned(),
         run_id: new_run_id()?,
         agent: args.agent_cmd.is_none().then_some(args.agent),
@@ -425,26 +424,13 @@ pub(crate) fn read_recording(path: &Path) -> Result<Recording> {
 }
 
 fn default_folder(agent: &AgentSpec) -> PathBuf {
-    let now_ms = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_millis() as u64);
     let player = if matches!(agent, AgentSpec::Command(_)) {
         "command".to_owned()
     } else {
         agent.name().replace(':', "-")
     };
-    let name = format!("{}-{player}", compact_utc(now_ms));
-    let numbered = |number: u32| {
-        if number == 1 {
-            PathBuf::from(format!("runs/{name}"))
-        } else {
-            PathBuf::from(format!("runs/{name}-{number}"))
-        }
-    };
-    (1..)
-        .map(numbered)
-        .find(|path| !path.exists())
-        .expect("some number is free")
+    let name = format!("{}-{player}", compact_utc(now_ms()));
+    unused_folder(Path::new("runs"), &name)
 }
 
 fn bar(json: bool) -> ProgressBar {

@@ -34,8 +34,9 @@
 //! use std::sync::atomic::AtomicBool;
 //!
 //! use rhae_eval::solver::{RandomSolver, Solver};
-//! use rhae_eval::{EvalFolder, EvalSpec, Plan, PlannedSet, assemble, run};
+//! use rhae_eval::{EvalSpec, Plan, PlannedSet, assemble, run};
 //! use rhae_protocol::{EVAL_VERSION, EvalConfig, EvalLimits, SOFTWARE};
+//! use rhae_runs::RunFolder;
 //! use rhae_tasks::{Grid, Pair, Parser, Task, TaskSet, Test};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -65,7 +66,7 @@
 //!     limits,
 //! };
 //! let temp = tempfile::tempdir()?;
-//! let folder = EvalFolder::create(&temp.path().join("eval"), &config)?;
+//! let folder = RunFolder::create(&temp.path().join("eval"), &config)?;
 //! let plan = Plan::new(planned, config.attempts, solver.unit());
 //! assert_eq!(plan.requests(), 2);
 //!
@@ -89,8 +90,6 @@
 //! ```
 
 mod estimate;
-mod folder;
-mod journal;
 mod ledger;
 mod plan;
 mod report;
@@ -100,11 +99,9 @@ mod scheduler;
 pub mod solver;
 mod tables;
 
-use std::path::PathBuf;
+use rhae_runs::RunsError;
 
 pub use estimate::{Estimate, estimate};
-pub use folder::{EvalFolder, load_config};
-pub use journal::load_lines;
 pub use ledger::{ClosedAttempt, Ledger, RequestOutcome, RequestRecord};
 pub use plan::{Plan, PlannedSet, shard};
 pub use report::report;
@@ -115,28 +112,9 @@ pub use tables::{csv, markdown};
 /// The reason why an evaluation failed. Failures of a solver are results, not errors.
 #[derive(Debug, thiserror::Error)]
 pub enum EvalError {
-    /// The output folder is not empty.
-    #[error("the output folder `{}` exists and is not empty; choose another, or resume it with `--resume {}`", .0.display(), .0.display())]
-    FolderInUse(PathBuf),
-    /// The folder does not contain an evaluation, or a file of the evaluation cannot be parsed.
-    #[error("`{}` is not the folder of an evaluation: {reason}", folder.display())]
-    NotAnEvaluation { folder: PathBuf, reason: String },
-    /// Another process holds the lock of the journal.
-    #[error("another process is using this evaluation (`{}` is locked)", .0.display())]
-    InUse(PathBuf),
-    /// A file operation failed.
-    #[error("cannot {operation} `{}`: {error}", path.display())]
-    File {
-        /// A verb for the message, such as `write`.
-        operation: &'static str,
-        path: PathBuf,
-        error: std::io::Error,
-    },
-    /// Another version started the run. Answers of different versions must not be mixed.
-    #[error(
-        "the run was started by `{started_by}` and this is `{this}`: resume it with the version that started it"
-    )]
-    OtherSoftware { started_by: String, this: String },
+    /// The run folder or its journal cannot be used.
+    #[error(transparent)]
+    Runs(#[from] RunsError),
     /// The data have changed since the run started.
     #[error("the run uses revision {expected} of `{set}`, but the data have revision {found}")]
     OtherData {

@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use rhae_protocol::{EvalLimits, EvalLine, EvalUsage};
+use rhae_runs::{Journal, RunFolder, RunsError, now_ms};
 use rhae_tasks::Parser;
 
 use crate::EvalError;
-use crate::folder::EvalFolder;
-use crate::journal::Journal;
 use crate::ledger::Ledger;
 use crate::plan::Plan;
 use crate::results::Tally;
@@ -24,7 +23,7 @@ use crate::solver::{
 /// The description of a run.
 pub struct EvalSpec<'a> {
     /// The folder with the configuration and the journal.
-    pub folder: &'a EvalFolder,
+    pub folder: &'a RunFolder,
     /// The requests of the run.
     pub plan: &'a Plan,
     pub solver: &'a dyn Solver,
@@ -74,7 +73,7 @@ pub fn run(
     interrupt: &AtomicBool,
     show: &mut dyn FnMut(&Progress),
 ) -> Result<Ledger, EvalError> {
-    let (journal, lines) = Journal::open(&spec.folder.file("journal.jsonl"))?;
+    let (journal, lines) = Journal::open(spec.folder)?;
     let mut ledger = Ledger::from_lines(&lines);
     let started = EvalLine::Started {
         at_ms: now_ms(),
@@ -134,7 +133,7 @@ pub fn run(
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner)
     {
-        return Err(fault);
+        return Err(fault.into());
     }
     journal.append(&ended)?;
     let mut ledger = shared
@@ -148,7 +147,7 @@ pub fn run(
 /// The state that the worker threads share.
 struct Shared<'a> {
     spec: &'a EvalSpec<'a>,
-    journal: &'a Journal,
+    journal: &'a Journal<EvalLine>,
     scheduler: &'a Scheduler,
     /// Whether requests in flight must stop.
     cancelled: AtomicBool,
@@ -158,7 +157,7 @@ struct Shared<'a> {
     /// counted.
     counted: Mutex<BTreeMap<u64, EvalUsage>>,
     /// The first error of a write to the journal.
-    fault: Mutex<Option<EvalError>>,
+    fault: Mutex<Option<RunsError>>,
 }
 
 impl Shared<'_> {
@@ -356,12 +355,4 @@ impl TransmissionLog for Shared<'_> {
             spent: *spent,
         })
     }
-}
-
-fn now_ms() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| {
-            u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-        })
 }

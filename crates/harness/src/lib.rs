@@ -29,15 +29,15 @@
 //!
 //! use rhae_agents::AgentSpec;
 //! use rhae_engine::Rng;
-//! use rhae_harness::{CONFIG_VERSION, RunFolder, RunSpec, load_plays, new_run_id, run};
-//! use rhae_protocol::{RunConfig, SOFTWARE};
+//! use rhae_harness::{RunFolder, RunSpec, load_plays, new_run_id, run};
+//! use rhae_protocol::{RUN_VERSION, RunConfig, SOFTWARE};
 //! use rhae_scoring::Method;
 //! use rhae_session::{Builtin, Catalog};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let temp = tempfile::tempdir()?;
 //! let config = RunConfig {
-//!     version: CONFIG_VERSION,
+//!     version: RUN_VERSION,
 //!     software: SOFTWARE.to_owned(),
 //!     run_id: new_run_id()?,
 //!     agent: Some("random".to_owned()),
@@ -76,7 +76,6 @@
 
 mod budget;
 mod film;
-mod folder;
 mod ids;
 mod journal;
 mod play;
@@ -85,48 +84,25 @@ mod run;
 
 pub use budget::{Budget, BudgetError};
 pub use film::film;
-pub use folder::{CONFIG_VERSION, RunFolder, load_config};
-pub use ids::{new_run_id, play_id};
+pub use ids::play_id;
 pub use journal::load_plays;
 pub use results::{Results, assemble};
+pub use rhae_runs::{RunFolder, new_run_id};
 pub use run::{Arena, Progress, RunSpec, run};
 
-use std::path::PathBuf;
-
+use rhae_runs::RunsError;
 use rhae_session::CatalogError;
 
 /// The reason why a run failed. Failures of agents and environments are results, not errors.
 #[derive(Debug, thiserror::Error)]
 pub enum HarnessError {
-    /// The output folder is not empty.
-    #[error("the output folder `{}` exists and is not empty; choose another, or resume it with `--resume {}`", .0.display(), .0.display())]
-    FolderInUse(PathBuf),
-    /// The folder does not contain a run, or a file of the run cannot be parsed.
-    #[error("`{}` is not a run folder: {reason}", folder.display())]
-    NotARun { folder: PathBuf, reason: String },
-    /// Another process holds the lock of the journal.
-    #[error("another process is using this run folder (`{}` is locked)", .0.display())]
-    InUse(PathBuf),
-    /// A file operation failed.
-    #[error("cannot {operation} `{}`: {error}", path.display())]
-    File {
-        /// A verb for the message, such as `write`.
-        operation: &'static str,
-        path: PathBuf,
-        error: std::io::Error,
-    },
-    /// Another version started the run. Results of different versions must not be mixed.
-    #[error(
-        "the run was started by `{started_by}` and this is `{this}`: resume it with the version that started it"
-    )]
-    OtherSoftware { started_by: String, this: String },
+    /// The run folder or its journal cannot be used.
+    #[error(transparent)]
+    Runs(#[from] RunsError),
     /// An environment is unknown or cannot be opened.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
     /// The configuration has an invalid value.
     #[error("the run's configuration is invalid: {0}")]
     Config(String),
-    /// The system provided no randomness for an id.
-    #[error("the system provided no randomness: {0}")]
-    Randomness(String),
 }

@@ -20,6 +20,7 @@ use rhae_protocol::{
     Details, Ending, Entry, Header, ModelUsage, PlayResult, RecordingWriter, ResetRule, RunOutcome,
     SOFTWARE,
 };
+use rhae_runs::RunsError;
 use rhae_session::{Catalog, Play, PlayStep, Tally};
 
 use crate::{Budget, HarnessError};
@@ -170,11 +171,10 @@ impl RunningPlay {
         });
         match spawned {
             Ok(_) => Ok(running),
-            Err(error) => Err(HarnessError::File {
-                operation: "start a thread for",
-                path: running.spec.recording_path.clone(),
-                error,
-            }),
+            Err(error) => {
+                let path = &running.spec.recording_path;
+                Err(RunsError::file("start a thread for", path)(error).into())
+            }
         }
     }
 
@@ -470,11 +470,7 @@ impl RunningPlay {
     }
 
     fn unwritable(&self, error: std::io::Error) -> HarnessError {
-        HarnessError::File {
-            operation: "write",
-            path: self.spec.recording_path.clone(),
-            error,
-        }
+        RunsError::file("write", &self.spec.recording_path)(error).into()
     }
 
     /// Returns the counts with an ending. A play whose environment was never opened has one run

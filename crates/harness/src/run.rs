@@ -7,18 +7,19 @@ use std::io::{BufRead, BufReader};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use rhae_agents::AgentSpec;
 use rhae_protocol::{Entry, JournalLine, PlayResult, Recording, RunConfig};
 use rhae_report::{PlayFilm, RunReport, run_page};
+use rhae_runs::{Journal, RunFolder, now_ms};
 use rhae_scoring::Method;
 use rhae_session::{Catalog, replay_with};
 
 use crate::film::film;
-use crate::journal::{Journal, plays};
+use crate::journal::plays;
 use crate::play::{Finished, PlayEnd, PlaySpec, RunningPlay};
-use crate::{Budget, HarnessError, Results, RunFolder, assemble, play_id};
+use crate::{Budget, HarnessError, Results, assemble, play_id};
 
 /// The interval at which the running plays are checked for timeouts.
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
@@ -106,7 +107,8 @@ pub fn run(
 ) -> Result<Results, HarnessError> {
     let started = Instant::now();
     let method: Method = parse(&spec.config.method)?;
-    let (journal, lines) = Journal::open(&spec.folder.file("journal.jsonl"))?;
+    spec.folder.create_subfolder("recordings")?;
+    let (journal, lines) = Journal::open(&spec.folder)?;
     let mut all = Plays::new(spec, arena, journal, lines)?;
     all.journal.append(&JournalLine::Started {
         at_ms: now_ms(),
@@ -140,7 +142,7 @@ struct Plays<'a> {
     spec: &'a RunSpec,
     arena: &'a dyn Arena,
     budget: Budget,
-    journal: Journal,
+    journal: Journal<JournalLine>,
     waiting: VecDeque<(u32, String)>,
     running: BTreeMap<usize, Arc<RunningPlay>>,
     /// Plays that have ended but whose agents may not have exited yet.
@@ -157,7 +159,7 @@ impl<'a> Plays<'a> {
     fn new(
         spec: &'a RunSpec,
         arena: &'a dyn Arena,
-        journal: Journal,
+        journal: Journal<JournalLine>,
         lines: Vec<JournalLine>,
     ) -> Result<Self, HarnessError> {
         let done = plays(lines);
@@ -379,7 +381,8 @@ fn write_results(
         films,
     };
     spec.folder
-        .write("report.html", run_page(&report).as_bytes())
+        .write("report.html", run_page(&report).as_bytes())?;
+    Ok(())
 }
 
 /// Builds the films of all plays. The limit on frames is divided evenly among the plays, so that a
@@ -456,12 +459,4 @@ where
 {
     text.parse()
         .map_err(|error: T::Err| HarnessError::Config(error.to_string()))
-}
-
-fn now_ms() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| {
-            u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-        })
 }

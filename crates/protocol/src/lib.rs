@@ -81,8 +81,8 @@ pub use recording::{
 };
 pub use rest::{ActionBody, FrameBody, FrameResponse, GameListing};
 pub use run::{
-    CardRecord, JournalLine, LevelOutcome, ModelRun, PlayRecord, PlayResult, RunConfig, RunOutcome,
-    RunSummary, ServerRecord, SummaryEnvironment,
+    CardRecord, JournalLine, LevelOutcome, ModelRun, PlayRecord, PlayResult, RUN_VERSION,
+    RunConfig, RunOutcome, RunSummary, ServerRecord, SummaryEnvironment,
 };
 pub use scorecard::{EnvironmentScore, RunScore, Scorecard, TagScore};
 pub use time::{compact_utc, rfc3339_utc};

@@ -5,6 +5,9 @@ use serde_json::Value;
 
 use crate::{Ending, ModelUsage};
 
+/// The version of the configuration of a run.
+pub const RUN_VERSION: u32 = 1;
+
 /// The effective configuration of a run: the values of all flags, with defaults filled in.
 ///
 /// It is the first file that a run writes, and `--resume` reads it.
@@ -26,7 +29,7 @@ use crate::{Ending, ModelUsage};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunConfig {
-    /// The version of this form.
+    /// The version of this form, see [`RUN_VERSION`].
     pub version: u32,
     /// The name and version of the software that made the run.
     pub software: String,

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::root;
 
 /// The layer of each crate. A crate may depend only on crates of lower layers.
-const LAYERS: [(&str, u8); 25] = [
+const LAYERS: [(&str, u8); 26] = [
     ("rhae-engine", 0),
     ("rhae-scoring", 0),
     ("rhae-tasks", 0),
@@ -30,11 +30,12 @@ const LAYERS: [(&str, u8); 25] = [
     ("rhae-store", 3),
     ("rhae-pyhost", 3),
     ("rhae-web", 3),
-    ("rhae-eval", 4),
-    ("rhae-harness", 4),
-    ("rhae-server", 4),
-    ("rhae-cli", 5),
-    ("rhae-py", 5),
+    ("rhae-runs", 3),
+    ("rhae-eval", 5),
+    ("rhae-harness", 5),
+    ("rhae-server", 6),
+    ("rhae-cli", 7),
+    ("rhae-py", 7),
     ("rhae-testkit", DEV),
     ("xtask", DEV),
 ];

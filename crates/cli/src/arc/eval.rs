@@ -15,10 +15,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args;
 use rhae_eval::{
-    EvalFolder, EvalResults, EvalSpec, Ledger, Plan, PlannedSet, assemble, csv, estimate,
-    load_lines, markdown, report,
+    EvalResults, EvalSpec, Ledger, Plan, PlannedSet, assemble, csv, estimate, markdown, report,
 };
 use rhae_protocol::EvalConfig;
+use rhae_runs::{RunFolder, load_lines};
 use rhae_tasks::Parser;
 
 use self::limits::LimitArgs;
@@ -152,7 +152,7 @@ pub(super) fn run(args: &EvalArgs) -> Result<ExitCode> {
 
 /// Writes the files that are computed from the journal.
 fn write_results(
-    folder: &EvalFolder,
+    folder: &RunFolder,
     config: &EvalConfig,
     sets: &[PlannedSet],
     results: &EvalResults,

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use rhae_eval::load_config;
+use rhae_protocol::EvalConfig;
+use rhae_runs::load_config;
 use rhae_tasks::{Parser, Score, TaskSet, Warning, score};
 use serde::Serialize;
 use serde_json::Value;
@@ -166,7 +167,7 @@ pub(super) fn run(args: &ScoreArgs) -> Result<ExitCode> {
 
 /// Returns a warning if `run` is the folder of a run on another revision of the data.
 fn revision_warning(run: &Path, set: &TaskSet) -> Option<Warning> {
-    let revisions: Vec<String> = load_config(run)
+    let revisions: Vec<String> = load_config::<EvalConfig>(run)
         .ok()?
         .sets
         .into_iter()

@@ -7,8 +7,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use rhae_eval::{AttemptResult, Ledger, PlannedSet, assemble, load_config, load_lines};
+use rhae_eval::{AttemptResult, Ledger, PlannedSet, assemble};
+use rhae_protocol::EvalConfig;
 use rhae_report::{SceneAttempt, TASK_COLORS, scene_picture, scene_svg, task_scene, wrong_cells};
+use rhae_runs::{load_config, load_lines};
 use rhae_tasks::{Grid, Task, TaskId, TaskSet};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -135,7 +137,7 @@ pub(super) fn run(args: &ShowArgs) -> Result<ExitCode> {
 
 /// Returns the set of a run that contains the task, and the run's attempts at it.
 fn load_run(args: &ShowArgs, folder: &Path, id: &TaskId) -> Result<(TaskSet, Vec<AttemptResult>)> {
-    let config = load_config(folder)?;
+    let config: EvalConfig = load_config(folder)?;
     let data = if args.data.is_empty() {
         config.data.clone()
     } else {

@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use clap::Args;
 use rhae_agents::{AgentSpec, BUILT_IN};
 use rhae_engine::Rng;
-use rhae_harness::{Budget, CONFIG_VERSION, RunFolder, RunSpec, new_run_id, run as run_all};
-use rhae_protocol::{RunConfig, SOFTWARE, Scorecard};
+use rhae_harness::{Budget, RunFolder, RunSpec, new_run_id, run as run_all};
+use rhae_protocol::{RUN_VERSION, RunConfig, SOFTWARE, Scorecard};
 use rhae_scoring::Method;
 use rhae_session::{Builtin, Catalog};
 use serde::Serialize;
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &AgentsArgs) -> Result<ExitCode> {
 fn bench(agent: &str, args: &AgentsArgs) -> Result<AgentBench> {
     let parent = std::env::temp_dir().join(format!("rhae-bench-{}-{agent}", new_run_id()?));
     let config = RunConfig {
-        version: CONFIG_VERSION,
+        version: RUN_VERSION,
         software: SOFTWARE.to_owned(),
         run_id: new_run_id()?,
         agent: Some(agent.to_owned()),

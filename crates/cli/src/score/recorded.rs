@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use rhae_harness::{assemble, load_config, load_plays};
-use rhae_protocol::Format;
+use rhae_harness::{assemble, load_plays};
+use rhae_protocol::{Format, RunConfig};
 use rhae_report::card_table;
+use rhae_runs::load_config;
 use rhae_scoring::Method;
 use rhae_session::{CardMetadata, Catalog, EnvironmentRuns, replay, scorecard};
 
@@ -51,7 +52,7 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
         "`{}` is a file, not a run folder; use `rhae score recording` for a recording",
         args.folder.display()
     );
-    let config = load_config(&args.folder)?;
+    let config: RunConfig = load_config(&args.folder)?;
     let method = match args.method {
         Some(method) => method,
         None => config.method.parse()?,

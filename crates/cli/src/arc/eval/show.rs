@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use rhae_eval::{Estimate, EvalFolder, EvalResults, Ledger, Plan, Progress};
+use rhae_eval::{Estimate, EvalResults, Ledger, Plan, Progress};
 use rhae_protocol::EvalConfig;
+use rhae_runs::RunFolder;
 use rhae_tasks::Score;
 use serde_json::{Map, Value, json};
 
@@ -15,7 +16,7 @@ use crate::interrupt::INTERRUPTED;
 use crate::output;
 
 /// Prints the number of requests to send and their minimum cost to standard error.
-pub(super) fn print_plan(plan: &Plan, ledger: &Ledger, estimate: &Estimate, folder: &EvalFolder) {
+pub(super) fn print_plan(plan: &Plan, ledger: &Ledger, estimate: &Estimate, folder: &RunFolder) {
     let tasks: usize = plan.sets.iter().map(|set| set.selection.len()).sum();
     let tests: usize = plan.sets.iter().map(rhae_eval::PlannedSet::tests).sum();
     let done = plan.requests() - estimate.requests;
@@ -168,7 +169,7 @@ pub(super) fn results_json(config: &EvalConfig, results: &EvalResults) -> Result
 pub(super) fn print_results(
     config: &EvalConfig,
     results: &EvalResults,
-    folder: &EvalFolder,
+    folder: &RunFolder,
     json: bool,
 ) -> Result<ExitCode> {
     if json {

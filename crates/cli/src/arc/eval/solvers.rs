@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use rhae_engine::Rng;
-use rhae_eval::load_lines;
 use rhae_eval::solver::{ModelSolver, RandomSolver, ReplaySolver, SearchSolver, Solver};
+use rhae_runs::load_lines;
 use rhae_solve::Budget;
 use rhae_tasks::Prompt;
 use serde_json::{Map, Value, json};

@@ -3,14 +3,13 @@
 //! The folder of a new run is created last, so an invalid flag leaves no files behind.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use rhae_eval::solver::Solver;
-use rhae_eval::{EvalFolder, PlannedSet, shard};
-use rhae_harness::new_run_id;
+use rhae_eval::{PlannedSet, shard};
 use rhae_protocol::{EVAL_VERSION, EvalConfig, EvalLimits, SOFTWARE, compact_utc};
+use rhae_runs::{RunFolder, new_run_id, now_ms, unused_folder};
 use serde_json::{Value, json};
 
 use super::EvalArgs;
@@ -23,7 +22,7 @@ const MODEL_CONCURRENCY: usize = 8;
 
 /// Everything that a new or resumed run needs.
 pub(super) struct PreparedRun {
-    pub(super) folder: EvalFolder,
+    pub(super) folder: RunFolder,
     pub(super) config: EvalConfig,
     pub(super) sets: Vec<PlannedSet>,
     pub(super) solver: Box<dyn Solver>,
@@ -34,7 +33,7 @@ pub(super) struct PreparedRun {
 pub(super) fn prepare(args: &EvalArgs) -> Result<PreparedRun> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     if let Some(path) = &args.resume {
-        let (folder, config) = EvalFolder::resume(path)?;
+        let (folder, config) = rhae_runs::resume::<EvalConfig>(path)?;
         let data = if args.data.is_empty() {
             config.data.clone()
         } else {
@@ -108,7 +107,7 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<PreparedRun> {
         limits,
     };
     let path = args.out.clone().unwrap_or_else(|| default_folder(&name));
-    let folder = EvalFolder::create(&path, &config)?;
+    let folder = RunFolder::create(&path, &config)?;
     Ok(PreparedRun {
         folder,
         config,
@@ -174,9 +173,6 @@ fn parse_shard(text: &str) -> Result<[usize; 2]> {
 /// Returns an unused folder name with the current time and the solver. Appends a number if the name
 /// is taken.
 fn default_folder(solver: &str) -> PathBuf {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_millis() as u64);
     let plain: String = solver
         .chars()
         .take(40)
@@ -188,16 +184,10 @@ fn default_folder(solver: &str) -> PathBuf {
             }
         })
         .collect();
-    let name = format!("{}-arc-{}", compact_utc(now), plain.trim_end_matches('-'));
-    let numbered = |number: u32| {
-        if number == 1 {
-            PathBuf::from(format!("runs/{name}"))
-        } else {
-            PathBuf::from(format!("runs/{name}-{number}"))
-        }
-    };
-    (1..)
-        .map(numbered)
-        .find(|path| !path.exists())
-        .expect("some number is unused")
+    let name = format!(
+        "{}-arc-{}",
+        compact_utc(now_ms()),
+        plain.trim_end_matches('-')
+    );
+    unused_folder(Path::new("runs"), &name)
 }

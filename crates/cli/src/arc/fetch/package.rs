@@ -161,7 +161,7 @@ struct ScratchFolder(PathBuf);
 
 impl ScratchFolder {
     fn new() -> Result<Self> {
-        let id = rhae_harness::new_run_id()?;
+        let id = rhae_runs::new_run_id()?;
         let path = std::env::temp_dir().join(format!("rhae-fetch-{id}"));
         fs::create_dir(&path).with_context(|| format!("cannot create `{}`", path.display()))?;
         Ok(Self(path))

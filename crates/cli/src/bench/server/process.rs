@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use rhae_harness::new_run_id;
+use rhae_runs::new_run_id;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// A running server. Dropping it kills the process.
