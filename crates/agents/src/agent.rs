@@ -104,8 +104,8 @@ pub type AbortHandle = Box<dyn Fn() + Send + Sync>;
 ///
 /// ```
 /// use rhae_agents::{Agent, AgentError, Decision, View};
-/// use rhae_engine::{Action, ActionKind, Environment, PlayState};
-/// use rhae_session::{Builtin, Catalog};
+/// use rhae_engine::{Action, ActionKind, Catalog, Environment, PlayState};
+/// use rhae_games::Builtin;
 ///
 /// struct RoundRobin {
 ///     decisions: usize,

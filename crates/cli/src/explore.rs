@@ -13,9 +13,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use rhae_engine::LevelIndex;
+use rhae_engine::{Catalog, LevelIndex};
 use rhae_explore::{Identity, Limits, SearchOptions};
-use rhae_session::Catalog;
 use rhae_validate::{GraphLimits, Subject};
 
 use crate::hosted_games::HostedGamesArgs;

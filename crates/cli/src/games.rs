@@ -9,9 +9,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use rhae_engine::{ActionKind, GameInfo};
+use rhae_engine::{ActionKind, Catalog, GameInfo};
 use rhae_pyhost::Games;
-use rhae_session::Catalog;
 use serde::Serialize;
 
 use crate::hosted_games::HostedGamesArgs;

@@ -3,13 +3,14 @@
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use rhae_engine::GameInfo;
+use rhae_engine::{Catalog, GameInfo};
+use rhae_games::Builtin;
 use rhae_pyhost::{Games, GamesOptions, Limits};
-use rhae_session::Catalog;
 
 use crate::output;
 
@@ -77,7 +78,7 @@ impl HostedGamesArgs {
                 memory_mb: self.host_memory,
             },
         };
-        let games = Games::load(options)?;
+        let games = Games::load(Arc::new(Builtin), options)?;
         for change in games.folders().flat_map(|folder| &folder.changed) {
             eprintln!("note: {}", output::plain(change));
         }

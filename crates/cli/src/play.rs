@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use crossterm::event::{Event, KeyEventKind, MouseButton, MouseEventKind};
-use rhae_session::{Catalog, Play, ResetRule};
+use rhae_engine::Catalog;
+use rhae_session::{Play, ResetRule};
 
 use self::human_play::HumanPlay;
 use self::keys::{Focus, KeyCommand, command_for};

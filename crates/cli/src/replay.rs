@@ -9,12 +9,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
-use rhae_engine::{Action, Frame, GameInfo, PlayState};
+use rhae_engine::{Action, Catalog, Frame, GameInfo, PlayState};
 use rhae_harness::film;
 use rhae_protocol::{Details, Ending, Entry, Format, Recording};
 use rhae_pyhost::Games;
 use rhae_report::{Film, GifOptions, animated_gif, contact_sheet, replay_page};
-use rhae_session::{Catalog, Play, ReplayError, first_nondeterministic_entry, replay, replay_with};
+use rhae_session::{Play, ReplayError, first_nondeterministic_entry, replay, replay_with};
 
 use crate::hosted_games::HostedGamesArgs;
 use crate::output;

@@ -14,7 +14,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rhae_agents::AgentSpec;
-use rhae_engine::Rng;
+use rhae_engine::{Catalog, Rng};
 use rhae_harness::{
     Arena, Budget, Progress, Results, RunFolder, RunSpec, new_run_id, run as run_all,
 };
@@ -23,7 +23,6 @@ use rhae_pyhost::Games;
 use rhae_report::card_table;
 use rhae_runs::{now_ms, unused_folder};
 use rhae_scoring::Method;
-use rhae_session::Catalog;
 
 use crate::hosted_games::HostedGamesArgs;
 use crate::interrupt::{INTERRUPTED, interrupt_flag};

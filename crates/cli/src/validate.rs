@@ -12,9 +12,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use rhae_engine::GameInfo;
+use rhae_engine::{Catalog, GameInfo};
 use rhae_pyhost::Games;
-use rhae_session::Catalog;
 use rhae_validate::{GraphLimits, Options};
 
 pub(crate) use evidence::recording;

@@ -2,9 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rhae_engine::{Environment, EnvironmentError, GameInfo};
-use rhae_games::UnknownGame;
-use rhae_session::{Catalog, CatalogError};
+use rhae_engine::{Catalog, CatalogError, Environment, EnvironmentError, GameInfo, UnknownGame};
 
 use crate::response::{find, nearest};
 use crate::{Card, CardOptions, Server};

@@ -42,7 +42,7 @@
 //! #     write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
 //! # });
 //! use rhae_client::{CardOptions, RemoteCatalog, RetryPolicy, Server};
-//! use rhae_session::Catalog;
+//! use rhae_engine::Catalog;
 //!
 //! let server = Server::connect(&address, Some("my-api-key"), RetryPolicy::default())?;
 //! assert_eq!(server.games().len(), 1);
@@ -57,7 +57,7 @@
 //! ```
 //!
 //! [`Environment`]: rhae_engine::Environment
-//! [`Catalog`]: rhae_session::Catalog
+//! [`Catalog`]: rhae_engine::Catalog
 
 mod card;
 mod catalog;

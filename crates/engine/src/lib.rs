@@ -9,6 +9,7 @@
 //! | [`Facts`] | the metadata of a native game: id, actions, baselines, stored solutions |
 //! | [`Episode`] | one play of a [`Game`]: levels, RESET, undo, win and loss |
 //! | [`Environment`] | the object-safe interface of a play, which may run in another process |
+//! | [`Catalog`] | a set of environments that can be listed and opened |
 //! | [`NativeEnvironment`] | an [`Episode`] behind the [`Environment`] interface |
 //! | [`Action`], [`ActionSet`] | the eight commands of an agent, and sets of them |
 //! | [`Frame`], [`FrameSink`] | a 64 × 64 image, and the destination of the frames of an action |
@@ -174,6 +175,7 @@ mod action;
 #[cfg(test)]
 mod arbitrary;
 mod camera;
+mod catalog;
 mod collision;
 mod direction;
 mod environment;
@@ -201,6 +203,7 @@ mod undo;
 
 pub use action::{Action, ActionKind, ActionSet, ParseActionError};
 pub use camera::Camera;
+pub use catalog::{Catalog, CatalogError, UnknownGame};
 pub use collision::topmost_at;
 pub use direction::Direction;
 pub use environment::{Environment, EnvironmentError, GameInfo, Observation, PlayState};

@@ -1,7 +1,8 @@
 //! The environments that ship with Rhae: one module for each, and an explicit registry.
 //!
 //! [`find`] looks up a game by id, [`Entry::open`] starts a play of it as a `Box<dyn Environment>`,
-//! and [`visit`] runs code that is generic over the game, such as a search.
+//! and [`visit`] runs code that is generic over the game, such as a search. [`Builtin`] is the
+//! catalogue of all games.
 //!
 //! ```
 //! use rhae_engine::{LevelIndex, PlayState};
@@ -27,6 +28,7 @@
 //! **Boundary:** the crate of the agents does not depend on this crate, so that agents cannot read
 //! the rules. Nothing here does I/O, reads a clock or uses ambient randomness.
 
+mod builtin;
 mod bx20;
 mod hk26;
 mod kq19;
@@ -36,7 +38,8 @@ mod registry;
 mod sources;
 mod ym39;
 
-pub use registry::{Entry, UnknownGame, Visitor, find};
+pub use builtin::Builtin;
+pub use registry::{Entry, Visitor, find};
 
 registry::registry! {
     kq19::Kq19,

@@ -1,6 +1,7 @@
 //! The lookup of a game by name, and generic code that runs on a game chosen at run time.
 
-use rhae_engine::{Environment, Facts, Game, GameId, NativeEnvironment};
+use rhae_engine::{Environment, Facts, Game, GameId, NativeEnvironment, UnknownGame};
+use strsim::levenshtein;
 
 /// A registered game with its type erased.
 #[derive(Clone, Copy)]
@@ -57,25 +58,13 @@ pub trait Visitor {
     fn visit<G: Game>(self) -> Self::Output;
 }
 
-/// The error of [`find`]: no registered game has this name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no environment `{name}`{}; `rhae games list` shows all{hint}", .nearest.as_ref().map_or_else(String::new, |nearest| format!(", the nearest is `{nearest}`")))]
-pub struct UnknownGame {
-    /// The requested name, in lower case.
-    pub name: String,
-    /// The most similar registered id, if its edit distance from the name, with or without its
-    /// version, is at most two.
-    pub nearest: Option<String>,
-    /// A further suggestion that the caller appends to the message; may be empty.
-    pub hint: &'static str,
-}
-
 /// Returns the game with this id, or the newest version of the game with these four characters.
 /// Case is ignored.
 ///
 /// # Errors
 ///
-/// Returns [`UnknownGame`], with a suggestion if a registered id is similar.
+/// Returns [`UnknownGame`]. It suggests the most similar registered id if the edit distance of that
+/// id from the name, with or without its version, is at most two.
 ///
 /// # Examples
 ///
@@ -83,7 +72,7 @@ pub struct UnknownGame {
 /// assert_eq!(rhae_games::find("KQ19")?.id().as_str(), "kq19-v1");
 /// let error = rhae_games::find("kq91").err().expect("there is no such game");
 /// assert_eq!(error.nearest.as_deref(), Some("kq19-v1"));
-/// # Ok::<(), rhae_games::UnknownGame>(())
+/// # Ok::<(), rhae_engine::UnknownGame>(())
 /// ```
 pub fn find(name: &str) -> Result<&'static Entry, UnknownGame> {
     let name = &*name.to_ascii_lowercase();
@@ -96,7 +85,7 @@ pub fn find(name: &str) -> Result<&'static Entry, UnknownGame> {
     };
     exact.or_else(newest).ok_or_else(|| {
         let distance = |entry: &&Entry| {
-            edit_distance(name, entry.facts.id).min(edit_distance(name, &entry.facts.id[..4]))
+            levenshtein(name, entry.facts.id).min(levenshtein(name, &entry.facts.id[..4]))
         };
         let nearest = crate::ALL
             .iter()
@@ -108,22 +97,6 @@ pub fn find(name: &str) -> Result<&'static Entry, UnknownGame> {
             hint: "",
         }
     })
-}
-
-/// Returns the Levenshtein distance of two texts in characters.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 macro_rules! registry {
@@ -154,16 +127,3 @@ macro_rules! registry {
     };
 }
 pub(crate) use registry;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn edit_distance_counts_insertions_deletions_and_replacements() {
-        assert_eq!(edit_distance("kq19", "kq19"), 0);
-        assert_eq!(edit_distance("kq91", "kq19"), 2);
-        assert_eq!(edit_distance("", "abc"), 3);
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-    }
-}

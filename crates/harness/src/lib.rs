@@ -28,11 +28,11 @@
 //! use std::sync::atomic::AtomicBool;
 //!
 //! use rhae_agents::AgentSpec;
-//! use rhae_engine::Rng;
+//! use rhae_engine::{Catalog, Rng};
+//! use rhae_games::Builtin;
 //! use rhae_harness::{RunFolder, RunSpec, load_plays, new_run_id, run};
 //! use rhae_protocol::{RUN_VERSION, RunConfig, SOFTWARE};
 //! use rhae_scoring::Method;
-//! use rhae_session::{Builtin, Catalog};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let temp = tempfile::tempdir()?;
@@ -90,8 +90,8 @@ pub use results::{Results, assemble};
 pub use rhae_runs::{RunFolder, new_run_id};
 pub use run::{Arena, Progress, RunSpec, run};
 
+use rhae_engine::CatalogError;
 use rhae_runs::RunsError;
-use rhae_session::CatalogError;
 
 /// The reason why a run failed. Failures of agents and environments are results, not errors.
 #[derive(Debug, thiserror::Error)]

@@ -15,13 +15,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use rhae_agents::{AbortHandle, Agent, AgentError, AgentSpec, Decision, View, log_path};
-use rhae_engine::{Action, Frame, PlayState};
+use rhae_engine::{Action, Catalog, Frame, PlayState};
 use rhae_protocol::{
     Details, Ending, Entry, Header, ModelUsage, PlayResult, RecordingWriter, ResetRule, RunOutcome,
     SOFTWARE,
 };
 use rhae_runs::RunsError;
-use rhae_session::{Catalog, Play, PlayStep, Tally};
+use rhae_session::{Play, PlayStep, Tally};
 
 use crate::{Budget, HarnessError};
 

@@ -1,11 +1,11 @@
 //! The scorecards and the summary of a run, computed from the journalled counts.
 
-use rhae_engine::GameInfo;
+use rhae_engine::{Catalog, GameInfo};
 use rhae_protocol::{
     Ending, ModelUsage, PlayResult, RunConfig, RunSummary, SOFTWARE, Scorecard, SummaryEnvironment,
 };
 use rhae_scoring::{Method, mean_interval};
-use rhae_session::{CardMetadata, Catalog, EnvironmentRuns, scorecard};
+use rhae_session::{CardMetadata, EnvironmentRuns, scorecard};
 
 use crate::{HarnessError, play_id};
 

@@ -10,11 +10,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use rhae_agents::AgentSpec;
+use rhae_engine::Catalog;
 use rhae_protocol::{Entry, JournalLine, PlayResult, Recording, RunConfig};
 use rhae_report::{PlayFilm, RunReport, run_page};
 use rhae_runs::{Journal, RunFolder, now_ms};
 use rhae_scoring::Method;
-use rhae_session::{Catalog, replay_with};
+use rhae_session::replay_with;
 
 use crate::film::film;
 use crate::journal::plays;

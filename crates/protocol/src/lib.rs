@@ -21,10 +21,8 @@
 //! * Input is untrusted. The parsers of recordings and agent replies never panic: they return a
 //!   typed error with the reason. An error in a line of a recording also names the number of the
 //!   line.
-//! * [`RunOutcome::count`] implements the rules for counting actions, resets and levels. Scorecards
-//!   use no other counts, whether they are made during a play or from a log.
 //!
-//! This crate opens no files, does not use the network and does not compute scores.
+//! This crate opens no files, does not use the network, and computes neither counts nor scores.
 //!
 //! # Examples
 //!
@@ -55,7 +53,6 @@ mod agent;
 mod ending;
 mod eval;
 mod frames;
-mod outcome;
 mod packed;
 mod play;
 mod recording;
@@ -72,7 +69,6 @@ pub use eval::{
     EvalUsage,
 };
 pub use frames::{Cell, FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
-pub use outcome::StepOutcome;
 pub use packed::{ObservationView, PACKED_VERSION, Packer, base64};
 pub use play::{CompactResponse, PlayEvent, PlayListing, current_level};
 pub use recording::{

@@ -9,11 +9,12 @@ use numpy::{PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rhae_engine::{CELLS, Frame, PALETTE, SIZE};
+use rhae_engine::{CELLS, Catalog, Frame, PALETTE, SIZE};
+use rhae_games::Builtin;
 use rhae_protocol::{GameListing, Recording};
 use rhae_report::contact_sheet;
 use rhae_scoring::Method;
-use rhae_session::{Builtin, CardMetadata, Catalog, EnvironmentRuns, replay};
+use rhae_session::{CardMetadata, EnvironmentRuns, replay};
 use serde_json::Value;
 
 use crate::play::Play;

@@ -1,12 +1,10 @@
-//! The catalogue of the built-in environments and the games in a user's folders.
+//! The catalogue of the games in a user's folders, which extends the catalogue of the built-in ones.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rhae_engine::{Environment, EnvironmentError, GameInfo};
-use rhae_games::UnknownGame;
-use rhae_session::{Builtin, Catalog, CatalogError};
+use rhae_engine::{Catalog, CatalogError, Environment, EnvironmentError, GameInfo, UnknownGame};
 
 use crate::game::{Game, HostConfig};
 use crate::play::HostedPlay;
@@ -30,30 +28,31 @@ pub struct GamesOptions {
 
 /// The catalogue of the built-in environments, followed by the hosted games of the user's folders.
 ///
-/// Clones share the pool of processes. Built-in environments run in this process; a hosted game
-/// runs in a sandboxed process, which is started when its first play is opened.
+/// Clones share the pool of processes. The catalogue of built-in environments is passed to
+/// [`Games::load`], and their plays run in this process. A hosted game runs in a sandboxed process,
+/// which is started when its first play is opened.
 #[derive(Clone)]
 pub struct Games {
+    builtin: Arc<dyn Catalog>,
     hosted: Vec<Arc<Game>>,
     pool: Arc<Pool>,
 }
 
 impl Games {
-    /// Reads the folders. No process is started before a play is opened.
+    /// Reads the folders and adds their games to the `builtin` environments. No process is started
+    /// before a play is opened.
     ///
     /// # Errors
     ///
     /// The errors of [`GameFolder::find`], and [`HostError::DuplicateId`] if two games, or a game
     /// and a built-in environment, have the same id.
-    pub fn load(options: GamesOptions) -> Result<Self, HostError> {
+    pub fn load(builtin: Arc<dyn Catalog>, options: GamesOptions) -> Result<Self, HostError> {
+        let builtin_games = builtin.list();
         let mut hosted: Vec<Arc<Game>> = Vec::new();
         for folder in &options.folders {
             for folder in GameFolder::find(folder)? {
                 let id = folder.metadata.id.clone();
-                let existing = if rhae_games::ALL
-                    .iter()
-                    .any(|entry| entry.facts.id == id.as_str())
-                {
+                let existing = if builtin_games.iter().any(|info| info.id == id) {
                     Some("the built-in one".to_owned())
                 } else {
                     let twin = hosted.iter().find(|game| game.info.id == id);
@@ -89,6 +88,7 @@ impl Games {
             ..
         } = options;
         Ok(Self {
+            builtin,
             hosted,
             pool: Arc::new(Pool::new(HostConfig::new(
                 launcher,
@@ -145,7 +145,7 @@ impl Games {
 
 impl Catalog for Games {
     fn list(&self) -> Vec<GameInfo> {
-        Builtin
+        self.builtin
             .list()
             .into_iter()
             .chain(self.hosted.iter().map(|game| game.info.clone()))
@@ -155,7 +155,8 @@ impl Catalog for Games {
     fn find(&self, name: &str) -> Result<GameInfo, CatalogError> {
         match self.hosted(name) {
             Some(game) => Ok(game.info.clone()),
-            None => Builtin
+            None => self
+                .builtin
                 .find(name)
                 .map_err(|error| self.with_suggestion(error)),
         }
@@ -164,7 +165,8 @@ impl Catalog for Games {
     fn open(&self, name: &str, seed: u64) -> Result<Box<dyn Environment>, CatalogError> {
         match self.hosted(name) {
             Some(game) => Ok(Box::new(HostedPlay::open(&self.pool, game, seed)?)),
-            None => Builtin
+            None => self
+                .builtin
                 .open(name, seed)
                 .map_err(|error| self.with_suggestion(error)),
         }

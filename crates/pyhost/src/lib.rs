@@ -40,8 +40,11 @@
 //! Load a folder with one game. No process is started before a play is opened:
 //!
 //! ```
+//! use std::sync::Arc;
+//!
+//! use rhae_engine::Catalog;
+//! use rhae_games::Builtin;
 //! use rhae_pyhost::{Games, GamesOptions, Limits};
-//! use rhae_session::Catalog;
 //!
 //! let folder = tempfile::tempdir()?;
 //! std::fs::write(
@@ -50,13 +53,14 @@
 //! )?;
 //! std::fs::write(folder.path().join("zz99.py"), "class Zz99: ...")?;
 //!
-//! let games = Games::load(GamesOptions {
+//! let options = GamesOptions {
 //!     folders: vec![folder.path().to_owned()],
 //!     launcher: vec!["rhae-sandboxed".into()],
 //!     python: None,
 //!     unsafe_host: false,
 //!     limits: Limits::default(),
-//! })?;
+//! };
+//! let games = Games::load(Arc::new(Builtin), options)?;
 //! let info = games.find("zz99")?;
 //! assert_eq!((info.id.as_str(), info.title.as_str()), ("zz99-v1", "Example"));
 //! assert_eq!(info.class_name.as_deref(), Some("Zz99"));

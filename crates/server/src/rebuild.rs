@@ -10,8 +10,8 @@
 
 use std::sync::Arc;
 
-use rhae_engine::EnvironmentError;
-use rhae_session::{CatalogError, Origin, ReplayError, Replica, ReplicaError};
+use rhae_engine::{CatalogError, EnvironmentError};
+use rhae_session::{Origin, ReplayError, Replica, ReplicaError};
 use rhae_store::{LogEntry, Snapshot, StoredPlay};
 
 use crate::{ApiError, Server};

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use rhae_engine::{GameId, GameInfo};
-use rhae_session::Catalog;
+use rhae_engine::{Catalog, GameId, GameInfo};
 use rhae_store::{Card, CardId, GameSet, KeyStore, StaleCutoffs, Store, StoreError};
 
 use crate::access::Keys;

@@ -44,9 +44,11 @@ pub struct EnvironmentRuns {
 /// # Examples
 ///
 /// ```
+/// use rhae_engine::Catalog;
+/// use rhae_games::Builtin;
 /// use rhae_protocol::{LevelOutcome, RunOutcome};
 /// use rhae_scoring::Method;
-/// use rhae_session::{Builtin, CardMetadata, Catalog, EnvironmentRuns, scorecard};
+/// use rhae_session::{CardMetadata, EnvironmentRuns, scorecard};
 ///
 /// let info = Builtin.find("kq19")?;
 /// let at_baseline = LevelOutcome {
@@ -66,7 +68,7 @@ pub struct EnvironmentRuns {
 /// assert_eq!(card.environments[0].runs[0].level_scores[0], 100.0);
 /// assert_eq!(card.environments[1].runs[0].message.as_deref(), Some("not played"));
 /// assert_eq!(card.score, card.environments[0].score / 2.0);
-/// # Ok::<(), rhae_session::CatalogError>(())
+/// # Ok::<(), rhae_engine::CatalogError>(())
 /// ```
 pub fn scorecard(
     metadata: CardMetadata,

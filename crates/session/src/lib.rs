@@ -3,10 +3,10 @@
 //!
 //! # Overview
 //!
-//! * A [`Catalog`] lists environments and opens them. [`Builtin`] holds the native games. Other
-//!   crates implement the trait for hosted and remote games.
 //! * A [`Play`] wraps one environment, applies the [`ResetRule`] and counts every command in a
 //!   [`Tally`].
+//! * [`count_step`] implements the rules for counting actions, resets and levels. Scorecards use no
+//!   other counts, whether they are made during a play or from a log.
 //! * [`scorecard`] converts the counts of plays into a scorecard in the official shape.
 //! * [`replay()`] executes a recording again and compares every observation with it.
 //! * A [`Replica`] replays one entry at a time, from the start of a log or from a snapshot. The
@@ -29,12 +29,11 @@
 //! score the replay:
 //!
 //! ```
-//! use rhae_engine::{Action, LevelIndex};
+//! use rhae_engine::{Action, Catalog, LevelIndex};
+//! use rhae_games::Builtin;
 //! use rhae_protocol::{Details, Ending, Format, Header, Recording, SOFTWARE};
 //! use rhae_scoring::Method;
-//! use rhae_session::{
-//!     Builtin, CardMetadata, Catalog, EnvironmentRuns, Play, ResetRule, replay, scorecard,
-//! };
+//! use rhae_session::{CardMetadata, EnvironmentRuns, Play, ResetRule, replay, scorecard};
 //!
 //! // Opening an environment executes the first RESET, so the play starts with an observation.
 //! let mut play = Play::new(Builtin.open("kq19", 0)?, ResetRule::Official);
@@ -84,7 +83,7 @@
 //! ```
 
 mod card;
-mod catalog;
+mod outcome;
 mod play;
 mod replay;
 mod replica;
@@ -92,11 +91,11 @@ mod snapshot;
 mod tally;
 
 pub use card::{CardMetadata, EnvironmentRuns, scorecard};
-pub use catalog::{Builtin, Catalog, CatalogError};
+pub use outcome::{StepOutcome, count_step};
 pub use play::{Play, PlayStep};
 pub use replay::{
     Mismatch, ReplayError, ReplayOutcome, first_nondeterministic_entry, replay, replay_with,
 };
 pub use replica::{Origin, Replica, ReplicaError};
-pub use rhae_protocol::{ResetRule, StepOutcome};
+pub use rhae_protocol::ResetRule;
 pub use tally::Tally;

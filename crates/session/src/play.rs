@@ -47,8 +47,9 @@ impl PlayStep<'_> {
 /// # Examples
 ///
 /// ```
-/// use rhae_engine::Action;
-/// use rhae_session::{Builtin, Catalog, Play, ResetRule};
+/// use rhae_engine::{Action, Catalog};
+/// use rhae_games::Builtin;
+/// use rhae_session::{Play, ResetRule};
 ///
 /// let mut play = Play::new(Builtin.open("kq19", 0)?, ResetRule::LevelsOnly);
 /// assert!(play.current().outcome.full_reset);

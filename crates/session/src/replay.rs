@@ -1,9 +1,9 @@
 //! Replaying a recording and comparing every observation with it.
 
-use rhae_engine::{Action, Environment, EnvironmentError, Frame};
+use rhae_engine::{Action, Catalog, CatalogError, Environment, EnvironmentError, Frame};
 use rhae_protocol::{Entry, Format, Recording};
 
-use crate::{Catalog, CatalogError, Play};
+use crate::Play;
 
 /// The reason why a recording could not be replayed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -200,10 +200,10 @@ pub(crate) fn difference(format: Format, recorded: &Entry, found: &Entry) -> Opt
 
 #[cfg(test)]
 mod tests {
+    use rhae_games::Builtin;
     use rhae_protocol::{Details, Header, ResetRule};
 
     use super::*;
-    use crate::Builtin;
 
     /// Records a short play under a reset rule.
     fn recorded(resets: ResetRule, actions: &[Action]) -> Recording {

@@ -4,11 +4,11 @@
 //! including the hash of the frames. After the first entry that differs, the replica rejects all
 //! further entries.
 
-use rhae_engine::{Action, GameId};
+use rhae_engine::{Action, Catalog, CatalogError, GameId};
 use rhae_protocol::{Entry, Format, ResetRule};
 
 use crate::replay::difference;
-use crate::{Catalog, CatalogError, Mismatch, Play, PlayStep, ReplayError};
+use crate::{Mismatch, Play, PlayStep, ReplayError};
 
 /// The conditions under which a log was recorded. Together with the actions of the log they
 /// determine every observation.
@@ -30,9 +30,10 @@ pub struct Origin<'a> {
 /// # Examples
 ///
 /// ```
-/// use rhae_engine::Action;
+/// use rhae_engine::{Action, Catalog};
+/// use rhae_games::Builtin;
 /// use rhae_protocol::Details;
-/// use rhae_session::{Builtin, Catalog, Origin, Play, Replica, ResetRule};
+/// use rhae_session::{Origin, Play, Replica, ResetRule};
 ///
 /// // The log of a play with two actions.
 /// let mut play = Play::new(Builtin.open("kq19", 0)?, ResetRule::Official);
@@ -211,8 +212,9 @@ fn index(entry: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use rhae_games::Builtin;
+
     use super::*;
-    use crate::Builtin;
 
     fn log(actions: &[Action]) -> (GameId, Vec<Entry>, Vec<u8>) {
         let mut play = Play::new(Builtin.open("kq19", 0).unwrap(), ResetRule::Official);

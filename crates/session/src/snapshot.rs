@@ -45,8 +45,9 @@ impl Play {
     /// # Examples
     ///
     /// ```
-    /// use rhae_engine::Action;
-    /// use rhae_session::{Builtin, Catalog, Play, ResetRule};
+    /// use rhae_engine::{Action, Catalog};
+    /// use rhae_games::Builtin;
+    /// use rhae_session::{Play, ResetRule};
     ///
     /// let mut play = Play::new(Builtin.open("kq19", 0)?, ResetRule::Official);
     /// play.command(Action::Action4)?;
@@ -120,10 +121,10 @@ impl Play {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use rhae_engine::{Action, Frame};
+    use rhae_engine::{Action, Catalog, Frame};
+    use rhae_games::Builtin;
 
     use super::*;
-    use crate::{Builtin, Catalog};
 
     const GAMES: [&str; 3] = ["kq19", "hk26", "ym39"];
 

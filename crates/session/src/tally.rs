@@ -1,7 +1,9 @@
 //! The counts of a play: actions, resets and levels of each run.
 
-use rhae_protocol::{Ending, LevelOutcome, RunOutcome, StepOutcome};
+use rhae_protocol::{Ending, LevelOutcome, RunOutcome};
 use serde::{Deserialize, Serialize};
+
+use crate::{StepOutcome, count_step};
 
 /// The counts of a play.
 ///
@@ -65,7 +67,7 @@ impl Tally {
             self.level = 0;
         }
         let run = self.runs.last_mut().expect("a run was pushed above");
-        run.count(self.level, step);
+        count_step(run, self.level, step);
         if step.counted {
             *entry_at(&mut self.level_actions, self.level) += 1;
             self.actions += 1;

@@ -2,9 +2,10 @@
 //!
 //! **Invariant:** the stored counts are the same as those computed from the whole log. The store
 //! updates them in the transaction that appends an entry. The counting rule itself is
-//! [`RunOutcome::count`], which live plays use too.
+//! [`count_step`], which live plays use too.
 
-use rhae_protocol::{Ending, Entry, LevelOutcome, RunOutcome, StepOutcome};
+use rhae_protocol::{Ending, Entry, LevelOutcome, RunOutcome};
+use rhae_session::{StepOutcome, count_step};
 
 use crate::StoreError;
 
@@ -64,8 +65,8 @@ impl RunCounts {
                 ..Self::default()
             };
         }
-        self.outcome
-            .count(usize::from(self.level), StepOutcome::from(entry));
+        let level = usize::from(self.level);
+        count_step(&mut self.outcome, level, StepOutcome::from(entry));
         self.level = entry.levels_completed;
         starts_run
     }

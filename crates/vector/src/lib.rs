@@ -38,8 +38,8 @@ mod slot;
 
 use std::num::NonZero;
 
-use rhae_engine::{Action, CELLS, Game, GameInfo, LevelIndex};
-use rhae_games::{UnknownGame, Visitor};
+use rhae_engine::{Action, CELLS, Game, GameInfo, LevelIndex, UnknownGame};
+use rhae_games::Visitor;
 use rhae_team::Team;
 
 use crate::batch::{Batch, Plays};

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args;
 use rhae_agents::{AgentSpec, BUILT_IN};
-use rhae_engine::Rng;
+use rhae_engine::{Catalog, Rng};
+use rhae_games::Builtin;
 use rhae_harness::{Budget, RunFolder, RunSpec, new_run_id, run as run_all};
 use rhae_protocol::{RUN_VERSION, RunConfig, SOFTWARE, Scorecard};
 use rhae_scoring::Method;
-use rhae_session::{Builtin, Catalog};
 use serde::Serialize;
 
 use super::median;

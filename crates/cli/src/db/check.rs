@@ -5,7 +5,8 @@
 //! of a play are compared only after its log was read to the end.
 
 use anyhow::Result;
-use rhae_session::{Catalog, Origin, Play, Replica};
+use rhae_engine::Catalog;
+use rhae_session::{Origin, Play, Replica};
 use rhae_store::{LogEntry, RunCounts, Snapshot, Store, StoreError, StoredPlay};
 use serde::Serialize;
 

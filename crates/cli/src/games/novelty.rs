@@ -7,12 +7,11 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use indicatif::ProgressBar;
-use rhae_engine::{Frame, Game, GameInfo, LevelIndex, Rng};
+use rhae_engine::{Catalog, Frame, Game, GameInfo, LevelIndex, Rng};
 use rhae_explore::NativeLevel;
 use rhae_games::{Visitor, rule_sources};
 use rhae_pyhost::Games;
 use rhae_report::{HeatMap, heat_page};
-use rhae_session::Catalog;
 use rhae_validate::{
     GraphLimits, Language, SIMILARITY_LIMIT, Similarity, Traits, graph_shape, level_graph, tokens,
 };

@@ -144,8 +144,9 @@ fn line(text: &mut String, content: std::fmt::Arguments<'_>) {
 
 #[cfg(test)]
 mod tests {
+    use rhae_engine::Catalog;
+    use rhae_games::Builtin;
     use rhae_protocol::LevelOutcome;
-    use rhae_session::{Builtin, Catalog};
 
     use super::*;
 

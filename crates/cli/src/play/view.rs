@@ -60,8 +60,9 @@ fn status(canvas: &mut Canvas, layout: &Layout, play: &HumanPlay) {
 mod tests {
     use std::time::Instant;
 
-    use rhae_engine::Action;
-    use rhae_session::{Builtin, Catalog, Play, ResetRule};
+    use rhae_engine::{Action, Catalog};
+    use rhae_games::Builtin;
+    use rhae_session::{Play, ResetRule};
 
     use super::*;
     use crate::play::keys::KeyCommand;

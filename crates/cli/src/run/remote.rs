@@ -11,9 +11,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use rhae_client::{Card, CardOptions, Heartbeat, RemoteCatalog, RetryPolicy, Server, ServerCard};
+use rhae_engine::Catalog;
+use rhae_games::Builtin;
 use rhae_harness::{Arena, Budget, HarnessError, Results, RunSpec};
 use rhae_protocol::{CardRecord, Ending, PlayRecord, RunConfig, Scorecard, ServerRecord};
-use rhae_session::{Builtin, Catalog};
 
 use crate::output;
 

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use rhae_engine::Catalog;
 use rhae_harness::{assemble, load_plays};
 use rhae_protocol::{Format, RunConfig};
 use rhae_report::card_table;
 use rhae_runs::load_config;
 use rhae_scoring::Method;
-use rhae_session::{CardMetadata, Catalog, EnvironmentRuns, replay, scorecard};
+use rhae_session::{CardMetadata, EnvironmentRuns, replay, scorecard};
 
 use crate::hosted_games::HostedGamesArgs;
 use crate::output;

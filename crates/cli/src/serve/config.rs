@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use rhae_engine::{GameId, GameInfo};
+use rhae_engine::{Catalog, GameId, GameInfo};
 use rhae_pyhost::Games;
 use rhae_server::{Config, Limits, Tls, Visitors};
-use rhae_session::Catalog;
 use rhae_store::GameSet;
 
 use super::sets;

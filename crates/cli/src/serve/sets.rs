@@ -5,8 +5,7 @@ use std::collections::hash_map::Entry;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use rhae_engine::GameId;
-use rhae_session::Catalog;
+use rhae_engine::{Catalog, GameId};
 use rhae_store::GameSet;
 use serde::Deserialize;
 use toml::Spanned;
@@ -60,7 +59,7 @@ fn parse(text: &str, catalog: &dyn Catalog) -> Result<HashMap<GameId, GameSet>> 
 
 #[cfg(test)]
 mod tests {
-    use rhae_session::Builtin;
+    use rhae_games::Builtin;
 
     use super::*;
 

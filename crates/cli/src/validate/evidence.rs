@@ -6,10 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use rhae_engine::{Action, Frame, PlayState};
+use rhae_engine::{Action, Catalog, Frame, PlayState};
 use rhae_protocol::{Details, Ending, Header, RecordingWriter, ResetRule, SOFTWARE};
 use rhae_pyhost::Games;
-use rhae_session::{Catalog, Play};
+use rhae_session::Play;
 use rhae_validate::{Evidence, Finding, RuleReport, Verdict};
 
 use super::work::Validated;

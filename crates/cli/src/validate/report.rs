@@ -4,13 +4,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use rhae_engine::{Action, Frame};
+use rhae_engine::{Action, Catalog, Frame};
 use rhae_protocol::SOFTWARE;
 use rhae_pyhost::Games;
 use rhae_report::{
     EvidenceFigure, FindingItem, RuleSection, ValidatedGame, ValidationPage, validation_page,
 };
-use rhae_session::Catalog;
 use rhae_validate::{Evidence, Finding, Rule, RuleReport, Verdict};
 use serde_json::{Value, json};
 

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use rhae_engine::{Action, EnvironmentError, Game, GameInfo};
+use rhae_engine::{Action, Catalog, CatalogError, EnvironmentError, Game, GameInfo};
 use rhae_explore::Identity;
 use rhae_games::Visitor;
 use rhae_protocol::Recording;
 use rhae_pyhost::Games;
-use rhae_session::{Catalog, CatalogError, replay};
+use rhae_session::replay;
 use rhae_validate::{
     EnvironmentSubject, GraphLimits, NativeSubject, Options, StoredRecording, Subject,
 };

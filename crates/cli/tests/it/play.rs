@@ -5,8 +5,9 @@ pub(crate) mod tmux;
 use std::fs;
 use std::process::{Command, Stdio};
 
+use rhae_games::Builtin;
 use rhae_protocol::{Ending, Recording};
-use rhae_session::{Builtin, replay};
+use rhae_session::replay;
 
 use self::tmux::Terminal;
 

@@ -392,9 +392,10 @@ fn conversion_does_not_overwrite_files() {
 /// Writes a recording that solves the first levels of hk26. The reasoning of every action contains
 /// escape sequences.
 fn solved_levels(fixture: &Fixture, levels: u8) -> PathBuf {
-    use rhae_engine::LevelIndex;
+    use rhae_engine::{Catalog, LevelIndex};
+    use rhae_games::Builtin;
     use rhae_protocol::{Details, RecordingWriter};
-    use rhae_session::{Builtin, Catalog, Play, ResetRule};
+    use rhae_session::{Play, ResetRule};
 
     let mut play = Play::new(Builtin.open("hk26", 0).unwrap(), ResetRule::Official);
     let header = Recording::parse(&fixture.text()).unwrap().header;

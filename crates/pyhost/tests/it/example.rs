@@ -1,8 +1,7 @@
 //! The game in `examples/` that implements the protocol itself.
 
-use rhae_engine::{Action, PlayState};
+use rhae_engine::{Action, Catalog, PlayState};
 use rhae_pyhost::Limits;
-use rhae_session::Catalog;
 
 use crate::{games, open, root};
 

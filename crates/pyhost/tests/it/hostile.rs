@@ -1,10 +1,11 @@
 //! Hostile games: a play of such a game fails with a reason, and nothing else is affected.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use rhae_engine::{Action, EnvironmentError, Frame};
+use rhae_engine::{Action, Catalog, EnvironmentError, Frame};
+use rhae_games::Builtin;
 use rhae_pyhost::{Games, GamesOptions, Layers, Limits};
-use rhae_session::Catalog;
 
 use crate::{fixtures, games, open, python, root};
 
@@ -198,7 +199,7 @@ fn games_do_not_run_without_a_sandbox_unless_allowed() {
                 ..Limits::default()
             },
         };
-        Games::load(options).unwrap()
+        Games::load(Arc::new(Builtin), options).unwrap()
     };
     assert_eq!(bare(false).layers().unwrap(), Layers::default());
     let error = bare(false)

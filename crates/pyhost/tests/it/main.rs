@@ -7,11 +7,12 @@ mod hostile;
 mod playing;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use rhae_engine::Environment;
+use rhae_engine::{Catalog, Environment};
+use rhae_games::Builtin;
 use rhae_pyhost::{Games, GamesOptions, Limits};
-use rhae_session::Catalog;
 
 /// Returns the root of the repository.
 fn root() -> &'static Path {
@@ -47,7 +48,7 @@ fn games(folder: &Path, limits: Limits) -> Option<Games> {
         unsafe_host: false,
         limits,
     };
-    Some(Games::load(options).unwrap())
+    Some(Games::load(Arc::new(Builtin), options).unwrap())
 }
 
 /// Loads a folder of the repository's fixtures, with a generous time limit for busy machines.

@@ -1,7 +1,8 @@
 //! Playing hosted games: rules, shared processes, snapshots and names.
 
-use rhae_engine::{Action, Environment, EnvironmentError, Frame, PlayState};
-use rhae_session::{Builtin, Catalog, Play, ResetRule};
+use rhae_engine::{Action, Catalog, Environment, EnvironmentError, Frame, PlayState};
+use rhae_games::Builtin;
+use rhae_session::{Play, ResetRule};
 
 use crate::{fixtures, open};
 

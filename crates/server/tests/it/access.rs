@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use rhae_engine::Action;
+use rhae_engine::{Action, Catalog};
+use rhae_games::Builtin;
 use rhae_server::Config;
-use rhae_session::{Builtin, Catalog};
 use rhae_store::{GameSet, KeyStore, SqliteOptions};
 use serde_json::json;
 

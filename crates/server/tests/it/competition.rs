@@ -1,6 +1,6 @@
-use rhae_engine::Action;
+use rhae_engine::{Action, Catalog};
+use rhae_games::Builtin;
 use rhae_server::Config;
-use rhae_session::{Builtin, Catalog};
 use rhae_store::SqliteOptions;
 use serde_json::json;
 

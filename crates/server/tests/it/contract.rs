@@ -1,5 +1,5 @@
-use rhae_engine::Action;
-use rhae_session::{Builtin, Catalog};
+use rhae_engine::{Action, Catalog};
+use rhae_games::Builtin;
 use serde_json::json;
 
 use crate::test_server::TestServer;

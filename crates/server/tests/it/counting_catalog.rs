@@ -4,9 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rhae_engine::{Action, Environment, EnvironmentError, GameInfo, Observation};
+use rhae_engine::{
+    Action, Catalog, CatalogError, Environment, EnvironmentError, GameInfo, Observation,
+};
+use rhae_games::Builtin;
 use rhae_server::Config;
-use rhae_session::{Builtin, Catalog, CatalogError};
 use rhae_store::SqliteOptions;
 
 use crate::test_server::TestServer;

@@ -1,9 +1,10 @@
 //! Long plays, which are rebuilt from their last snapshot and the log after it.
 
-use rhae_engine::{Action, PlayState};
+use rhae_engine::{Action, Catalog, PlayState};
+use rhae_games::Builtin;
 use rhae_protocol::{Details, ResetRule};
 use rhae_server::Config;
-use rhae_session::{Builtin, Catalog, Play};
+use rhae_session::Play;
 use rhae_store::{Snapshot, SqliteOptions, SqliteStore, Store};
 use serde_json::json;
 

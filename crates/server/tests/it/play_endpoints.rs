@@ -5,9 +5,10 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use rhae_engine::Action;
+use rhae_games::Builtin;
 use rhae_protocol::{Format, Recording, ResetRule};
 use rhae_server::Config;
-use rhae_session::{Builtin, replay};
+use rhae_session::replay;
 use rhae_store::SqliteOptions;
 use serde_json::{Value, json};
 

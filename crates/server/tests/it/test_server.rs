@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rhae_engine::GameId;
+use rhae_engine::{Catalog, GameId};
+use rhae_games::Builtin;
 use rhae_server::{ApiKey, Clock, Config, Server, serve};
-use rhae_session::{Builtin, Catalog};
 use rhae_store::{GameSet, GameSets, Key, KeyStore, Scopes, SqliteOptions, SqliteStore};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;

@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
+use rhae_engine::Catalog;
+use rhae_games::Builtin;
 use rhae_server::{Config, Server, SystemClock, Tls, serve_tls};
-use rhae_session::{Builtin, Catalog};
 use rhae_store::{SqliteOptions, SqliteStore};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

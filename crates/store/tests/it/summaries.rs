@@ -8,6 +8,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use rhae_engine::{Action, PlayState};
 use rhae_protocol::{Ending, Entry, RunOutcome};
+use rhae_session::count_step;
 use rhae_store::{CardKey, RunCounts, Store};
 
 use crate::fixture::{Fixture, on_both_stores};
@@ -32,7 +33,7 @@ fn counted(log: &[Entry]) -> Vec<RunOutcome> {
             level = 0;
         }
         let run = runs.last_mut().unwrap();
-        run.count(level, entry.into());
+        count_step(run, level, entry.into());
         level = usize::from(entry.levels_completed);
     }
     runs

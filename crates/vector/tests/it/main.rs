@@ -4,8 +4,9 @@
 
 use std::num::NonZero;
 
-use rhae_engine::{Action, ActionKind, CELLS, LevelIndex, PlayState, Rng};
-use rhae_session::{Builtin, Catalog, Play, ResetRule};
+use rhae_engine::{Action, ActionKind, CELLS, Catalog, LevelIndex, PlayState, Rng};
+use rhae_games::Builtin;
+use rhae_session::{Play, ResetRule};
 use rhae_vector::{Ending, EpisodeRules, Report, Vector, VectorError};
 
 fn vector(id: &str, count: usize, threads: usize, rules: EpisodeRules) -> (Vector, Vec<u8>) {

@@ -1,6 +1,7 @@
-use rhae_engine::LevelIndex;
+use rhae_engine::{Catalog, LevelIndex};
+use rhae_games::Builtin;
 use rhae_protocol::Recording;
-use rhae_session::{Builtin, Catalog, ResetRule, replay};
+use rhae_session::{ResetRule, replay};
 
 use super::*;
 

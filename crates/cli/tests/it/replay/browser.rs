@@ -5,8 +5,9 @@ use std::fs;
 use std::process::Command;
 
 use rhae_engine::{Action, Frame, PlayState};
+use rhae_games::Builtin;
 use rhae_protocol::Recording;
-use rhae_session::{Builtin, replay_with};
+use rhae_session::replay_with;
 
 use super::{Fixture, solved_levels, succeeds, text};
 

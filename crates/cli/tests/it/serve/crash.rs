@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rhae_engine::{Action, Frame};
+use rhae_games::Builtin;
 use rhae_protocol::{Format, Header, Recording, SOFTWARE, frames_from_wire};
-use rhae_session::{Builtin, replay};
+use rhae_session::replay;
 use rhae_store::{PlayId, SqliteOptions, SqliteStore, Store};
 use serde_json::Value;
 

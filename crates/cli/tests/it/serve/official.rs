@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use rhae_engine::{Action, LevelIndex};
-use rhae_session::{Builtin, Catalog};
+use rhae_engine::{Action, Catalog, LevelIndex};
+use rhae_games::Builtin;
 use serde_json::{Value, json};
 
 use super::process::ServerProcess;

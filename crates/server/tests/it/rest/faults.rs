@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use rhae_engine::{Action, Environment, EnvironmentError, GameInfo, Observation};
+use rhae_engine::{
+    Action, Catalog, CatalogError, Environment, EnvironmentError, GameInfo, Observation,
+};
+use rhae_games::Builtin;
 use rhae_server::Config;
-use rhae_session::{Builtin, Catalog, CatalogError};
 use rhae_store::SqliteOptions;
 use serde_json::json;
 

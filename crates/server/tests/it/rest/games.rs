@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use rhae_engine::{Environment, EnvironmentError, GameInfo};
+use rhae_engine::{Catalog, CatalogError, Environment, EnvironmentError, GameInfo};
+use rhae_games::Builtin;
 use rhae_server::Config;
-use rhae_session::{Builtin, Catalog, CatalogError};
 use rhae_store::SqliteOptions;
 
 use super::exchange::Exchanges;

@@ -4,8 +4,9 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use rhae_engine::Catalog;
+use rhae_games::Builtin;
 use rhae_server::{Config, Limits};
-use rhae_session::{Builtin, Catalog};
 use rhae_store::{GameSet, KeyStore, SqliteOptions};
 use serde_json::json;
 

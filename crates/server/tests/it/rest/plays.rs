@@ -5,9 +5,9 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rhae_engine::{Action, Environment, GameInfo};
+use rhae_engine::{Action, Catalog, CatalogError, Environment, GameInfo};
+use rhae_games::Builtin;
 use rhae_server::Config;
-use rhae_session::{Builtin, Catalog, CatalogError};
 use rhae_store::SqliteOptions;
 use serde_json::json;
 

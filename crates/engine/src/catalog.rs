@@ -1,7 +1,18 @@
 //! Catalogues of environments.
 
-use rhae_engine::{Environment, EnvironmentError, GameInfo};
-use rhae_games::UnknownGame;
+use crate::{Environment, EnvironmentError, GameInfo};
+
+/// The error for a name that a catalogue does not contain.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no environment `{name}`{}; `rhae games list` shows all{hint}", .nearest.as_ref().map_or_else(String::new, |nearest| format!(", the nearest is `{nearest}`")))]
+pub struct UnknownGame {
+    /// The requested name, in lower case.
+    pub name: String,
+    /// The id in the catalogue that is most similar to the name, if one is similar.
+    pub nearest: Option<String>,
+    /// A further suggestion that the catalogue appends to the message; may be empty.
+    pub hint: &'static str,
+}
 
 /// The reason why a catalogue could not find or open an environment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,19 +35,36 @@ pub enum CatalogError {
 ///
 /// # Examples
 ///
+/// A catalogue that shows a single environment of another one:
+///
 /// ```
-/// use rhae_engine::Action;
-/// use rhae_session::{Builtin, Catalog};
+/// use rhae_engine::{Catalog, CatalogError, Environment, GameId, GameInfo, UnknownGame};
 ///
-/// let catalog: &dyn Catalog = &Builtin;
-/// assert!(catalog.list().iter().any(|info| info.id.as_str() == "kq19-v1"));
-/// assert_eq!(catalog.find("kq19")?.id.as_str(), "kq19-v1");
-/// assert!(catalog.find("zz99").is_err());
+/// struct Only<C> {
+///     id: GameId,
+///     all: C,
+/// }
 ///
-/// let mut environment = catalog.open("kq19", 0)?;
-/// assert_eq!(environment.observation().levels_completed, 0);
-/// environment.act(Action::Action1)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// impl<C: Catalog> Catalog for Only<C> {
+///     fn list(&self) -> Vec<GameInfo> {
+///         let mut games = self.all.list();
+///         games.retain(|info| info.id == self.id);
+///         games
+///     }
+///
+///     fn find(&self, name: &str) -> Result<GameInfo, CatalogError> {
+///         let info = self.all.find(name)?;
+///         if info.id == self.id {
+///             return Ok(info);
+///         }
+///         let (name, nearest) = (name.to_ascii_lowercase(), Some(self.id.to_string()));
+///         Err(UnknownGame { name, nearest, hint: "" }.into())
+///     }
+///
+///     fn open(&self, name: &str, seed: u64) -> Result<Box<dyn Environment>, CatalogError> {
+///         self.all.open(self.find(name)?.id.as_str(), seed)
+///     }
+/// }
 /// ```
 pub trait Catalog: Send + Sync {
     /// Returns the metadata of all environments, in a fixed order.
@@ -66,26 +94,5 @@ pub trait Catalog: Send + Sync {
     fn source(&self, id: &str) -> Result<Option<String>, CatalogError> {
         let _ = id;
         Ok(None)
-    }
-}
-
-/// The catalogue of the native games that ship with Rhae.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Builtin;
-
-impl Catalog for Builtin {
-    fn list(&self) -> Vec<GameInfo> {
-        rhae_games::ALL
-            .iter()
-            .map(|entry| GameInfo::from(entry.facts))
-            .collect()
-    }
-
-    fn find(&self, name: &str) -> Result<GameInfo, CatalogError> {
-        Ok(GameInfo::from(rhae_games::find(name)?.facts))
-    }
-
-    fn open(&self, name: &str, seed: u64) -> Result<Box<dyn Environment>, CatalogError> {
-        Ok(rhae_games::find(name)?.open(seed))
     }
 }
