@@ -3,6 +3,7 @@
 //!
 //! * [`conforms`] checks a native game against the rules that every game must satisfy. The tests of
 //!   `rhae-games` call it for every registered game.
+//! * [`page_outline`] shows the structure of an HTML page, for snapshots.
 //! * [`playthrough()`] renders the stored solutions of a game as text, for golden files.
 //! * [`ModelServer`] is a local server with the APIs of the model providers, which injects faults
 //!   on demand.
@@ -44,6 +45,7 @@
 
 mod conformance;
 mod model_server;
+mod outline;
 mod playthrough;
 #[cfg(unix)]
 mod postgres;
@@ -52,6 +54,7 @@ pub use conformance::conforms;
 pub use model_server::{
     Answer, Fault, Faults, ModelRequest, ModelServer, ServedRequest, WireFormat,
 };
+pub use outline::page_outline;
 pub use playthrough::playthrough;
 #[cfg(unix)]
 pub use postgres::Postgres;

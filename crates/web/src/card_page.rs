@@ -6,12 +6,12 @@
 
 use std::fmt::Write as _;
 
+use askama::Template;
 use rhae_protocol::{Ending, EnvironmentScore, RunScore, Scorecard};
-use rhae_report::{Escaped, PROVISIONAL_BASELINES_NOTE, actions_plot, completion_plot};
+use rhae_report::{PROVISIONAL_BASELINES_NOTE, actions_plot, completion_plot};
 
-use crate::page::{NavItem, Page, Viewer, time};
-use crate::replay_page::state;
-use crate::tree::tree;
+use crate::page::{NavItem, Page, Time, Viewer, render};
+use crate::tree::TreeNode;
 
 /// A scorecard and its times.
 #[derive(Clone, Debug)]
@@ -23,124 +23,83 @@ pub struct CardView {
     pub closed_at: Option<String>,
 }
 
+#[derive(Template)]
+#[template(path = "card.html")]
+struct CardPage<'a> {
+    page: Page<'a>,
+    card: &'a Scorecard,
+    /// The sources of the baselines.
+    baselines: String,
+    /// Whether a baseline is provisional.
+    provisional: bool,
+    opened: Time<'a>,
+    closed: Option<Time<'a>>,
+    /// Titles and SVG texts.
+    plots: Vec<(&'static str, String)>,
+    levels: Vec<LevelRow<'a>>,
+    /// The runs that were played.
+    runs: Vec<&'a RunScore>,
+    author_data: Option<TreeNode<'a>>,
+}
+
+impl CardPage<'_> {
+    /// The note about provisional baselines in parts, each with whether it is code.
+    fn provisional_note(&self) -> Vec<(bool, &'static str)> {
+        let parts = PROVISIONAL_BASELINES_NOTE.split('`').enumerate();
+        parts.map(|(index, part)| (index % 2 == 1, part)).collect()
+    }
+}
+
+/// A level of the best run of an environment.
+struct LevelRow<'a> {
+    /// The id of the environment, in its first row.
+    environment: Option<&'a str>,
+    /// The number of the level, from 1.
+    number: usize,
+    actions: u64,
+    baseline: Option<i64>,
+    /// The source of the baseline.
+    source: &'a str,
+    score: f64,
+    completed: bool,
+}
+
 /// Renders the page of a scorecard.
 pub fn card_page(viewer: Viewer, view: &CardView) -> String {
     let card = &view.card;
-    let mut body = String::new();
-    headline(&mut body, view);
-    notices(&mut body, view);
-    environments(&mut body, card);
-    let cards = std::slice::from_ref(card);
-    let plot = |title: &str, svg: String| {
-        format!(
-            "<section><h2>{title}</h2>\n<figure class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">{svg}</figure></section>\n"
-        )
-    };
-    if card
-        .environments
-        .iter()
-        .any(|environment| environment.runs.iter().any(|run| run.actions > 0))
-    {
-        body.push_str(&plot("Completion by level", completion_plot(cards)));
-        body.push_str(&plot("Actions against the baseline", actions_plot(cards)));
-    }
-    levels(&mut body, card);
-    runs(&mut body, card);
-    if let Some(opaque) = &card.opaque {
-        let _ = writeln!(
-            body,
-            "<section><h2>Author's data</h2>{}</section>",
-            tree(opaque)
-        );
-    }
-    Page {
-        title: "Scorecard",
-        nav: NavItem::Cards,
-        viewer,
-        script: None,
-        preload: None,
-        body,
-    }
-    .html()
-}
-
-fn headline(body: &mut String, view: &CardView) {
-    let card = &view.card;
-    let id = Escaped(&card.card_id);
-    let _ = writeln!(
-        body,
-        "<header class=\"result\"><div class=\"score\"><h1>Scorecard</h1>\n<p class=\"number\"><data data-show=\"score\" value=\"{}\">{:.2}</data><small> %</small></p>\n\
-         <p class=\"quiet\">Relative human action efficiency</p>\n<p class=\"downloads\"><a class=\"button\" href=\"/scorecards/{id}/scorecard.json\" download=\"{id}.json\">JSON</a> \
-         <a class=\"button\" href=\"/scorecards/{id}/scorecard.csv\" download=\"{id}.csv\">CSV</a></p></div>\n<dl class=\"facts\">",
-        card.score, card.score
-    );
-    let tags: String = card
-        .tags
-        .iter()
-        .map(|tag| format!("<span class=\"tag\">{}</span>", Escaped(tag)))
-        .collect();
-    let of = |done: u32, all: u32| format!("{done}<span class=\"quiet\"> / {all}</span>");
-    let facts = [
-        (
-            "Method",
-            Some(format!("<code>{}</code>", Escaped(&card.method))),
-        ),
-        ("Baselines", Some(Escaped(&sources(card)).to_string())),
-        (
-            "Environments won",
-            Some(of(
-                card.total_environments_completed,
-                card.total_environments,
-            )),
-        ),
-        (
-            "Levels completed",
-            Some(of(card.total_levels_completed, card.total_levels)),
-        ),
-        (
-            "Actions",
-            Some(format!(
-                "<data data-show=\"actions\" value=\"{0}\">{0}</data>",
-                card.total_actions
-            )),
-        ),
-        ("Tags", Some(tags).filter(|tags| !tags.is_empty())),
-        ("Opened", Some(time(&view.opened_at))),
-        (
-            "Closed",
-            Some(
-                view.closed_at
-                    .as_deref()
-                    .map_or_else(|| "open".to_owned(), time),
-            ),
-        ),
-        ("Software", Some(Escaped(&card.software).to_string())),
-        ("Source", card.source_url.as_deref().map(link)),
-        ("Id", Some(format!("<code>{id}</code>"))),
-    ];
-    for (name, value) in facts
-        .into_iter()
-        .filter_map(|(name, value)| value.map(|value| (name, value)))
-    {
-        let class = if matches!(name, "Id" | "Source") {
-            " class=\"line\""
-        } else {
-            ""
-        };
-        let _ = writeln!(body, "<div{class}><dt>{name}</dt><dd>{value}</dd></div>");
-    }
-    body.push_str("</dl></header>\n");
-}
-
-/// Renders a URL given by the author. It becomes a link only if it is an HTTP address.
-fn link(url: &str) -> String {
-    let text = Escaped(url);
-    let web = url.starts_with("https://") || url.starts_with("http://");
-    if web {
-        format!("<a href=\"{text}\" rel=\"nofollow noopener noreferrer\">{text}</a>")
+    let time = |rfc3339| Time { rfc3339 };
+    let runs = || card.environments.iter().flat_map(|one| &one.runs);
+    let plots = if runs().any(|run| run.actions > 0) {
+        let cards = std::slice::from_ref(card);
+        vec![
+            ("Completion by level", completion_plot(cards)),
+            ("Actions against the baseline", actions_plot(cards)),
+        ]
     } else {
-        text.to_string()
-    }
+        Vec::new()
+    };
+    let is_provisional = |source: &String| source.starts_with("solver");
+    render(&CardPage {
+        page: Page {
+            title: "Scorecard",
+            nav: NavItem::Cards,
+            viewer,
+            script: None,
+            preload: None,
+        },
+        card,
+        baselines: sources(card),
+        provisional: card
+            .environments
+            .iter()
+            .any(|environment| environment.baseline_source.iter().any(is_provisional)),
+        opened: time(&view.opened_at),
+        closed: view.closed_at.as_deref().map(time),
+        plots,
+        levels: card.environments.iter().flat_map(levels).collect(),
+        runs: runs().filter(|run| !run.guid.is_empty()).collect(),
+        author_data: card.opaque.as_ref().map(TreeNode::new),
+    })
 }
 
 /// Lists the sources of the baselines, with the number of levels for each.
@@ -166,82 +125,16 @@ fn sources(card: &Scorecard) -> String {
         .join(", ")
 }
 
-fn notices(body: &mut String, view: &CardView) {
-    if view.closed_at.is_none() {
-        body.push_str(
-            "<p class=\"notice\"><strong>This scorecard is open.</strong> Its plays may continue and its results may change.</p>\n",
-        );
-    }
-    if view.card.competition_mode == Some(true) {
-        body.push_str("<p class=\"notice\"><strong>Competition.</strong> Each environment could be played once. Unplayed environments count as 0.</p>\n");
-    }
-    let provisional = |environment: &EnvironmentScore| {
-        environment
-            .baseline_source
-            .iter()
-            .any(|source| source.starts_with("solver"))
-    };
-    if view.card.environments.iter().any(provisional) {
-        let text = Escaped(PROVISIONAL_BASELINES_NOTE)
-            .to_string()
-            .replace("`solver`", "<code>solver</code>");
-        let _ = writeln!(body, "<p class=\"notice\">{text}</p>");
-    }
+/// Counts the runs of an environment that were played.
+fn played_runs(environment: &EnvironmentScore) -> usize {
+    let played = |run: &&RunScore| !run.guid.is_empty();
+    environment.runs.iter().filter(played).count()
 }
 
-/// Renders a table with a heading. The user can scroll a table that is too wide with the keyboard.
-fn table(body: &mut String, title: &str, head: &str, rows: &str) {
-    let _ = writeln!(
-        body,
-        "<section><h2>{title}</h2>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\"><table>\n<thead><tr>{head}</tr></thead>\n\
-         <tbody>\n{rows}</tbody></table></div></section>"
-    );
-}
-
-fn head(names: &[(&str, bool)]) -> String {
-    let cell = |&(name, number): &(&str, bool)| {
-        let class = if number { " class=\"num\"" } else { "" };
-        format!("<th scope=\"col\"{class}>{name}</th>")
-    };
-    names.iter().map(cell).collect()
-}
-
-fn environments(body: &mut String, card: &Scorecard) {
-    let mut rows = String::new();
-    for environment in &card.environments {
-        let _ = writeln!(
-            rows,
-            "<tr data-environment=\"{id}\"><td><code>{id}</code></td><td class=\"num\"><data value=\"{}\">{:.2}</data></td>\
-             <td class=\"num\">{}<span class=\"quiet\"> / {}</span></td><td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td></tr>",
-            environment.score,
-            environment.score,
-            environment.levels_completed,
-            environment.level_count,
-            environment.actions,
-            environment.resets,
-            environment
-                .runs
-                .iter()
-                .filter(|run| !run.guid.is_empty())
-                .count(),
-            id = Escaped(&environment.id),
-        );
-    }
-    if rows.is_empty() {
-        body.push_str(
-            "<p class=\"quiet\">No environment has been played on this scorecard yet.</p>\n",
-        );
-        return;
-    }
-    let names = [
-        ("Environment", false),
-        ("Score %", true),
-        ("Levels", true),
-        ("Actions", true),
-        ("Level resets", true),
-        ("Runs", true),
-    ];
-    table(body, "Environments", &head(&names), &rows);
+/// Returns why a run ended, or the message of its agent.
+fn ending(run: &RunScore) -> &str {
+    let ending = run.ending.as_ref().map(Ending::name);
+    ending.or(run.message.as_deref()).unwrap_or_default()
 }
 
 /// Returns the run that determines the environment's score: the first of those with the highest
@@ -253,109 +146,32 @@ fn best(environment: &EnvironmentScore) -> Option<&RunScore> {
         .reduce(|best, run| if run.score > best.score { run } else { best })
 }
 
-fn levels(body: &mut String, card: &Scorecard) {
-    let mut rows = String::new();
-    for environment in &card.environments {
-        let Some(run) = best(environment).filter(|run| run.actions > 0) else {
-            continue;
-        };
-        for level in 0..run.level_actions.len() {
-            let actions = run.level_actions[level];
-            let completed = level < run.levels_completed as usize;
-            if !completed && actions == 0 {
-                continue;
-            }
-            let baseline = run
-                .level_baseline_actions
-                .get(level)
-                .filter(|&&baseline| baseline > 0);
-            let name = if level == 0 {
-                format!("<code>{}</code>", Escaped(&environment.id))
-            } else {
-                String::new()
-            };
-            let _ = writeln!(
-                rows,
-                "<tr><td>{name}</td><td class=\"num\">{}</td><td class=\"num\">{actions}</td><td class=\"num\">{}</td><td>{}</td>\
-                 <td class=\"num\">{:.2}</td><td>{}</td></tr>",
-                level + 1,
-                baseline.map_or_else(|| "–".to_owned(), ToString::to_string),
-                Escaped(
-                    environment
-                        .baseline_source
-                        .get(level)
-                        .map_or("–", String::as_str)
-                ),
-                run.level_scores.get(level).copied().unwrap_or(0.0),
-                if completed {
-                    "completed"
-                } else {
-                    "not completed"
-                },
-            );
-        }
-    }
-    if !rows.is_empty() {
-        let names = [
-            ("Environment", false),
-            ("Level", true),
-            ("Actions", true),
-            ("Baseline", true),
-            ("Source", false),
-            ("Score %", true),
-            ("", false),
-        ];
-        table(
-            body,
-            "Levels of the best runs",
-            &head(&names).replace("<th scope=\"col\"></th>", "<td></td>"),
-            &rows,
-        );
-    }
+/// Lists the levels that the best run of an environment reached.
+fn levels(environment: &EnvironmentScore) -> Vec<LevelRow<'_>> {
+    let Some(run) = best(environment).filter(|run| run.actions > 0) else {
+        return Vec::new();
+    };
+    let row = |(level, &actions): (usize, &u64)| {
+        let completed = level < run.levels_completed as usize;
+        let sources = &environment.baseline_source;
+        (completed || actions > 0).then(|| LevelRow {
+            environment: (level == 0).then_some(environment.id.as_str()),
+            number: level + 1,
+            actions,
+            baseline: baseline(run, level),
+            source: sources.get(level).map_or("–", String::as_str),
+            score: run.level_scores.get(level).copied().unwrap_or(0.0),
+            completed,
+        })
+    };
+    let levels = run.level_actions.iter().enumerate();
+    levels.filter_map(row).collect()
 }
 
-fn runs(body: &mut String, card: &Scorecard) {
-    let mut rows = String::new();
-    for run in card
-        .environments
-        .iter()
-        .flat_map(|environment| &environment.runs)
-        .filter(|run| !run.guid.is_empty())
-    {
-        let note = run
-            .ending
-            .as_ref()
-            .map(Ending::name)
-            .or(run.message.as_deref())
-            .unwrap_or_default();
-        let _ = writeln!(
-            rows,
-            "<tr><td><code>{}</code></td><td class=\"num\">{:.2}</td><td class=\"num\">{}<span class=\"quiet\"> / {}</span></td><td class=\"num\">{}</td>\
-             <td class=\"num\">{}</td><td>{}</td><td>{}</td><td><a href=\"/replay/{}\">replay</a></td></tr>",
-            Escaped(&run.id),
-            run.score,
-            run.levels_completed,
-            run.number_of_levels,
-            run.actions,
-            run.unchanged_actions,
-            state(&run.state),
-            Escaped(note),
-            Escaped(&run.guid),
-        );
-    }
-    if !rows.is_empty() {
-        let names = [
-            ("Environment", false),
-            ("Score %", true),
-            ("Levels", true),
-            ("Actions", true),
-            ("No effect", true),
-            ("State", false),
-            ("Ended", false),
-            ("Replay", false),
-        ];
-        table(body, "Runs", &head(&names), &rows);
-    }
+/// Returns the baseline of a level, if it is known.
+fn baseline(run: &RunScore, level: usize) -> Option<i64> {
+    let baseline = run.level_baseline_actions.get(level).copied();
+    baseline.filter(|&baseline| baseline > 0)
 }
 
 /// Renders every level of every run as CSV. Free-form text of the author is not included.
@@ -366,10 +182,6 @@ pub fn card_csv(card: &Scorecard) -> String {
     for environment in &card.environments {
         for run in &environment.runs {
             for level in 0..run.level_actions.len() {
-                let baseline = run
-                    .level_baseline_actions
-                    .get(level)
-                    .filter(|&&baseline| baseline > 0);
                 let _ = write!(
                     text,
                     "{},{},{},{},{},{},{},{},{},{},{}\r\n",
@@ -381,7 +193,7 @@ pub fn card_csv(card: &Scorecard) -> String {
                     level + 1,
                     level < run.levels_completed as usize,
                     run.level_actions[level],
-                    baseline.map_or_else(String::new, ToString::to_string),
+                    baseline(run, level).map_or_else(String::new, |number| number.to_string()),
                     environment
                         .baseline_source
                         .get(level)
@@ -435,6 +247,24 @@ mod tests {
             assert!(!page.contains(hostile), "{hostile}");
         }
         assert_eq!(page.matches("class=\"plot\"").count(), 2);
+    }
+
+    #[test]
+    fn outlines_of_an_open_and_a_closed_card() {
+        let outline =
+            |view: &CardView| rhae_testkit::page_outline(&card_page(Viewer::KeyHolder, view));
+        let mut view = view();
+        insta::assert_snapshot!("open_card", outline(&view));
+        view.closed_at = Some("2026-11-16T05:06:07Z".to_owned());
+        view.card.competition_mode = Some(true);
+        view.card.source_url = Some("https://example.org/?a&b=\"".to_owned());
+        view.card.opaque = None;
+        view.card.tags.clear();
+        view.card.environments[0].baseline_source.clear();
+        view.card.environments[0].runs[0].actions = 0;
+        insta::assert_snapshot!("closed_card", outline(&view));
+        view.card.environments.clear();
+        insta::assert_snapshot!("empty_card", outline(&view));
     }
 
     #[test]

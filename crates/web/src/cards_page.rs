@@ -1,11 +1,9 @@
 //! The list of scorecards that the visitor may read, newest first.
 
-use std::fmt::Write as _;
-
+use askama::Template;
 use rhae_protocol::Scorecard;
-use rhae_report::Escaped;
 
-use crate::page::{NavItem, Page, Viewer, time};
+use crate::page::{NavItem, Page, Time, Viewer, render};
 
 /// A row of the list.
 #[derive(Clone, Debug)]
@@ -19,63 +17,61 @@ pub struct CardRow {
     pub card: Option<Scorecard>,
 }
 
+impl CardRow {
+    fn opened(&self) -> Time<'_> {
+        Time {
+            rfc3339: &self.opened_at,
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "cards.html")]
+struct Cards<'a> {
+    page: Page<'a>,
+    rows: &'a [CardRow],
+    more: Option<&'a str>,
+}
+
 /// Renders the list. `more` is the id of the last listed card if there may be older ones, to which
 /// the page then links.
 pub fn cards_page(viewer: Viewer, rows: &[CardRow], more: Option<&str>) -> String {
-    let mut body = String::from("<header class=\"head\"><h1>Scorecards</h1></header>\n");
-    if rows.is_empty() {
-        body.push_str(
-            "<p class=\"quiet\">There are no scorecards yet. One is opened when you play, or when an agent uses this server.</p>\n",
-        );
-    } else {
-        body.push_str(
-            "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Scorecards\"><table class=\"cards\">\n<thead><tr>\
-             <th scope=\"col\">Opened</th><th scope=\"col\" class=\"num\">Score %</th><th scope=\"col\" class=\"num\">Levels</th>\
-             <th scope=\"col\" class=\"num\">Environments</th><th scope=\"col\" class=\"num\">Actions</th><th scope=\"col\">Tags</th>\
-             <th scope=\"col\">State</th></tr></thead>\n<tbody>\n",
-        );
+    render(&Cards {
+        page: Page {
+            title: "Scorecards",
+            nav: NavItem::Cards,
+            viewer,
+            script: None,
+            preload: None,
+        },
+        rows,
+        more,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outline_of_a_list() {
+        let card = serde_json::json!({
+            "card_id": "c1", "score": 62.5, "method": "m", "software": "rhae", "environments": [],
+            "total_environments_completed": 0, "total_environments": 1, "total_levels_completed": 1,
+            "total_levels": 2, "total_actions": 19
+        });
+        let row = |card, open| CardRow {
+            id: "<c1>".to_owned(),
+            opened_at: "2026-11-16T04:05:06Z".to_owned(),
+            open,
+            tags: vec!["<a>".to_owned(), "b".to_owned()],
+            card,
+        };
+        let rows = [
+            row(Some(serde_json::from_value(card).unwrap()), false),
+            row(None, true),
+        ];
+        let page = cards_page(Viewer::Anonymous, &rows, Some("c0&"));
+        insta::assert_snapshot!(rhae_testkit::page_outline(&page));
     }
-    for row in rows {
-        let tags: String = row
-            .tags
-            .iter()
-            .map(|tag| format!("<span class=\"tag\">{}</span>", Escaped(tag)))
-            .collect();
-        let numbers = row.card.as_ref().map_or_else(
-            || "<td class=\"num\">–</td>".repeat(4),
-            |card| {
-                format!(
-                    "<td class=\"num\">{:.2}</td><td class=\"num\">{}<span class=\"quiet\"> / {}</span></td><td class=\"num\">{}</td>\
-                     <td class=\"num\">{}</td>",
-                    card.score, card.total_levels_completed, card.total_levels, card.total_environments, card.total_actions
-                )
-            },
-        );
-        let _ = writeln!(
-            body,
-            "<tr><td><a href=\"/scorecards/{}\">{}</a></td>{numbers}<td>{tags}</td><td>{}</td></tr>",
-            Escaped(&row.id),
-            time(&row.opened_at),
-            if row.open { "open" } else { "closed" }
-        );
-    }
-    if !rows.is_empty() {
-        body.push_str("</tbody></table></div>\n");
-    }
-    if let Some(more) = more {
-        let _ = writeln!(
-            body,
-            "<p><a class=\"button\" href=\"/scorecards?before={}\">Older</a></p>",
-            Escaped(more)
-        );
-    }
-    Page {
-        title: "Scorecards",
-        nav: NavItem::Cards,
-        viewer,
-        script: None,
-        preload: None,
-        body,
-    }
-    .html()
 }

@@ -1,11 +1,9 @@
 //! The gallery of environments, each shown by its first level. It deliberately does not describe
 //! the games: finding out what a game is about is the player's task.
 
-use std::fmt::Write as _;
+use askama::Template;
 
-use rhae_report::Escaped;
-
-use crate::page::{NavItem, Page, Viewer, dots};
+use crate::page::{Dots, NavItem, Page, Viewer, render};
 
 /// An environment and the visitor's progress in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,49 +18,55 @@ pub struct GalleryGame {
     pub completed: Option<u8>,
 }
 
+#[derive(Template)]
+#[template(path = "gallery.html")]
+struct Gallery<'a> {
+    page: Page<'a>,
+    items: Vec<Item<'a>>,
+}
+
+struct Item<'a> {
+    game: &'a GalleryGame,
+    /// The number of completed levels.
+    done: u8,
+}
+
+impl<'a> Item<'a> {
+    fn new(game: &'a GalleryGame) -> Self {
+        Self {
+            game,
+            done: game.completed.unwrap_or(0).min(game.levels),
+        }
+    }
+
+    fn is_new(&self) -> bool {
+        self.game.completed.is_none()
+    }
+
+    fn is_complete(&self) -> bool {
+        self.done == self.game.levels
+    }
+
+    fn dots(&self) -> Dots {
+        Dots {
+            completed: self.done,
+            levels: self.game.levels,
+        }
+    }
+}
+
 /// Renders the gallery.
 pub fn gallery_page(viewer: Viewer, games: &[GalleryGame]) -> String {
-    let mut body = String::from("<h1 class=\"hidden\">Environments</h1>\n<ul class=\"gallery\">\n");
-    for game in games {
-        let GalleryGame {
-            id,
-            name,
-            levels,
-            completed,
-        } = game;
-        let done = completed.unwrap_or(0).min(*levels);
-        let progress = match completed {
-            None => "<span class=\"quiet\">new</span>".to_owned(),
-            Some(_) if done == *levels => "<span class=\"done\">complete</span>".to_owned(),
-            Some(_) => format!("<span>{done}<span class=\"quiet\"> / {levels}</span></span>"),
-        };
-        let progress_label = completed.map_or_else(
-            || "not played yet".to_owned(),
-            |_| format!("{done} completed"),
-        );
-        let _ = writeln!(
-            body,
-            "<li><a href=\"/play/{id}\" aria-label=\"{name}, {levels} levels, {progress_label}\">\
-             <img src=\"/pictures/{id}.png\" alt=\"\" width=\"256\" height=\"256\" loading=\"lazy\" decoding=\"async\">\
-             <span class=\"line\"><code>{name}</code>{progress}</span>{}</a></li>",
-            dots(done, *levels),
-            id = Escaped(id),
-            name = Escaped(name),
-        );
-    }
-    body.push_str("</ul>\n");
-    if games.is_empty() {
-        body.push_str("<p class=\"notice\">No environment is available to you.</p>\n");
-    }
-    Page {
-        title: "Environments",
-        nav: NavItem::Gallery,
-        viewer,
-        script: None,
-        preload: None,
-        body,
-    }
-    .html()
+    render(&Gallery {
+        page: Page {
+            title: "Environments",
+            nav: NavItem::Gallery,
+            viewer,
+            script: None,
+            preload: None,
+        },
+        items: games.iter().map(Item::new).collect(),
+    })
 }
 
 #[cfg(test)]

@@ -14,7 +14,8 @@
 //!   plain ES modules. There is no build step and no framework.
 //! * **Strict content security policy** ([`CONTENT_SECURITY_POLICY`]): no inline scripts or styles,
 //!   and nothing from other hosts.
-//! * **All external text in the HTML is escaped** by [`rhae_report::Escaped`].
+//! * **All external text in the HTML is escaped** by the template engine. The templates are in
+//!   `templates/`, one per page.
 //! * **Small.** All assets together are below 150 KB uncompressed; a test checks this.
 //!
 //! This crate deliberately knows nothing about requests, cookies, permissions or the database.

@@ -1,11 +1,9 @@
 //! The replay page of a play on this server, and the page that replays a local file. The file never
 //! leaves the browser.
 
-use std::fmt::Write as _;
+use askama::Template;
 
-use rhae_report::Escaped;
-
-use crate::page::{NavItem, Page, Viewer, time};
+use crate::page::{NavItem, Page, Time, Viewer, render};
 
 /// The facts of a play that a replay page shows.
 #[derive(Clone, Debug)]
@@ -33,48 +31,22 @@ pub struct ReplayView {
     pub open: bool,
 }
 
-/// Renders the replay page of a play.
-pub fn replay_page(viewer: Viewer, play: &ReplayView) -> String {
-    let mut body = String::new();
-    let watch = if play.open {
-        format!(
-            " · <a href=\"/watch/{}\">follow live</a>",
-            Escaped(&play.guid)
-        )
-    } else {
-        String::new()
-    };
-    let _ = write!(
-        body,
-        r#"<header class="head"><h1><code>{game}</code> <small>replay</small></h1>
-<p class="quiet">{levels} of {win} levels, <span data-show="actions">{actions}</span> actions, {state} · {opened} · <a href="/scorecards/{card}">scorecard</a>{watch}</p></header>
-<rhae-player data-guid="{guid}" data-game="{game}" data-speed="{speed}" data-levels="{win}"></rhae-player>
-<noscript><p class="notice">Showing frames requires JavaScript. The recording can be downloaded without it.</p></noscript>
-<p class="downloads"><span class="quiet">Download</span> <a class="button" href="/replay/{guid}/recording.jsonl" download>Recording</a>
-<button type="button" class="button" data-do="gif" hidden>GIF</button> <button type="button" class="button" data-do="png" hidden>PNG of this frame</button>
-<span role="status" data-show="export-status" class="quiet"></span></p>
-"#,
-        game = Escaped(&play.game_id),
-        levels = play.levels_completed,
-        win = play.win_levels,
-        actions = play.actions,
-        state = state(&play.state),
-        opened = time(&play.opened_at),
-        card = Escaped(&play.card_id),
-        guid = Escaped(&play.guid),
-        speed = play.frames_per_second,
-    );
-    let title = format!("{} replay", play.game_id);
-    let film = format!("/replay/{}/film", play.guid);
-    Page {
-        title: &title,
-        nav: NavItem::Replay,
-        viewer,
-        script: Some("replay.js"),
-        preload: Some(&film),
-        body,
+impl ReplayView {
+    fn state_text(&self) -> &'static str {
+        state(&self.state)
     }
-    .html()
+
+    fn opened(&self) -> Time<'_> {
+        Time {
+            rfc3339: &self.opened_at,
+        }
+    }
+
+    fn last_action(&self) -> Time<'_> {
+        Time {
+            rfc3339: &self.last_action_at,
+        }
+    }
 }
 
 /// The state of a play in words.
@@ -86,50 +58,46 @@ pub(crate) fn state(name: &str) -> &'static str {
     }
 }
 
+#[derive(Template)]
+#[template(path = "replay.html")]
+struct Replay<'a> {
+    page: Page<'a>,
+    play: &'a ReplayView,
+}
+
+/// Renders the replay page of a play.
+pub fn replay_page(viewer: Viewer, play: &ReplayView) -> String {
+    let title = format!("{} replay", play.game_id);
+    let film = format!("/replay/{}/film", play.guid);
+    render(&Replay {
+        page: Page {
+            title: &title,
+            nav: NavItem::Replay,
+            viewer,
+            script: Some("replay.js"),
+            preload: Some(&film),
+        },
+        play,
+    })
+}
+
+#[derive(Template)]
+#[template(path = "file_replay.html")]
+struct FileReplay<'a> {
+    page: Page<'a>,
+    plays: &'a [ReplayView],
+}
+
 /// Renders the page that replays a local recording, with a list of the visitor's recent plays.
 pub fn file_replay_page(viewer: Viewer, plays: &[ReplayView]) -> String {
-    let mut body = String::from(
-        r#"<header class="head"><h1>Replay</h1></header>
-<form class="drop" data-show="drop"><label for="file"><strong>Drop a recording here</strong> or choose one</label>
-<input id="file" type="file" accept=".jsonl,.json,.ndjson,application/x-ndjson">
-<p class="quiet">The file is played in your browser and not uploaded. Recordings of the official toolkit and of the agents repository contain frames.
-For a recording in Rhae's own format, add them first with <code>rhae replay convert</code>.</p>
-<p class="error" role="alert" data-show="error" hidden></p></form>
-<noscript><p class="notice">Replaying a file requires JavaScript.</p></noscript>
-<rhae-player hidden></rhae-player>
-<p class="downloads" hidden><span class="quiet">Download</span> <button type="button" class="button" data-do="gif" hidden>GIF</button>
-<button type="button" class="button" data-do="png" hidden>PNG of this frame</button> <span role="status" data-show="export-status" class="quiet"></span></p>
-"#,
-    );
-    if !plays.is_empty() {
-        body.push_str(
-            "<section class=\"mine\"><h2>Your plays</h2>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Your plays\"><table>\n\
-             <thead><tr><th scope=\"col\">Environment</th><th scope=\"col\" class=\"num\">Levels</th><th scope=\"col\" class=\"num\">Actions</th>\
-             <th scope=\"col\">State</th><th scope=\"col\">Last action</th></tr></thead>\n<tbody>\n",
-        );
-        for play in plays {
-            let _ = writeln!(
-                body,
-                "<tr><td><a href=\"/replay/{}\"><code>{}</code></a></td><td class=\"num\">{}<span class=\"quiet\"> / {}</span></td>\
-                 <td class=\"num\">{}</td><td>{}</td><td>{}</td></tr>",
-                Escaped(&play.guid),
-                Escaped(&play.game_id),
-                play.levels_completed,
-                play.win_levels,
-                play.actions,
-                state(&play.state),
-                time(&play.last_action_at),
-            );
-        }
-        body.push_str("</tbody></table></div></section>\n");
-    }
-    Page {
-        title: "Replay",
-        nav: NavItem::Replay,
-        viewer,
-        script: Some("replay.js"),
-        preload: None,
-        body,
-    }
-    .html()
+    render(&FileReplay {
+        page: Page {
+            title: "Replay",
+            nav: NavItem::Replay,
+            viewer,
+            script: Some("replay.js"),
+            preload: None,
+        },
+        plays,
+    })
 }

@@ -1,53 +1,48 @@
 //! The sign-in page, the invitation page, and error pages.
 
-use rhae_report::Escaped;
+use askama::Template;
 
-use crate::page::{NavItem, Page, Viewer};
+use crate::page::{NavItem, Page, Viewer, render};
+
+#[derive(Template)]
+#[template(path = "sign_in.html")]
+struct SignIn<'a> {
+    page: Page<'a>,
+    reason: Option<&'a str>,
+}
 
 /// Renders the page on which a visitor signs in with a key; `reason` says why the last key was
 /// rejected.
 pub fn sign_in_page(viewer: Viewer, reason: Option<&str>) -> String {
-    let reason = reason.map_or_else(String::new, |text| {
-        format!("<p class=\"error\" role=\"alert\">{}</p>\n", Escaped(text))
-    });
-    let body = format!(
-        r#"<div class="panel"><h1>Sign in with a key</h1>
-<p class="quiet">This server requires a key from its operator, or an invitation link. With a key you can play and see your scorecards and replays. If you have an invitation link, open it instead.</p>
-<form method="post" action="/enter">{reason}<label for="key">Key</label>
-<input id="key" name="key" type="password" autocomplete="current-password" spellcheck="false" required maxlength="200">
-<button class="button strong">Sign in</button></form></div>
-"#
-    );
-    Page {
-        title: "Sign in",
-        nav: NavItem::Other,
-        viewer,
-        script: None,
-        preload: None,
-        body,
-    }
-    .html()
+    render(&SignIn {
+        page: plain_page("Sign in", viewer),
+        reason,
+    })
+}
+
+#[derive(Template)]
+#[template(path = "invitation.html")]
+struct Invitation<'a> {
+    page: Page<'a>,
+    token: &'a str,
 }
 
 /// Renders the page behind an invitation link. Accepting takes a button press, so that programs
 /// that preview links do not use up the invitation.
 pub fn invitation_page(token: &str) -> String {
-    let body = format!(
-        r#"<div class="panel"><h1>You are invited to play</h1>
-<p class="quiet">A cookie remembers your progress, so that you can continue later in this browser. No other information is required.</p>
-<form method="post" action="/invite/{}"><button class="button strong">Accept invitation</button></form></div>
-"#,
-        Escaped(token)
-    );
-    Page {
-        title: "Invitation",
-        nav: NavItem::Other,
-        viewer: Viewer::OpenAccess,
-        script: None,
-        preload: None,
-        body,
-    }
-    .html()
+    render(&Invitation {
+        page: plain_page("Invitation", Viewer::OpenAccess),
+        token,
+    })
+}
+
+#[derive(Template)]
+#[template(path = "error.html")]
+struct ErrorPage<'a> {
+    page: Page<'a>,
+    message: String,
+    /// The time after which a retry may succeed, if known.
+    wait: Option<String>,
 }
 
 /// Renders an error as a page. `wait_seconds` is the time after which a retry may succeed, if
@@ -59,31 +54,26 @@ pub fn error_page(viewer: Viewer, status: u16, message: &str, wait_seconds: Opti
         429 => "Too many requests",
         _ => "Something went wrong",
     };
-    let mut sentence = message.to_owned();
-    if let Some(first) = sentence.get_mut(..1) {
+    let mut message = message.to_owned();
+    if let Some(first) = message.get_mut(..1) {
         first.make_ascii_uppercase();
     }
-    // A link with an empty `href` reloads the current page.
-    let (wait, retry) = wait_seconds.map_or_else(Default::default, |seconds| {
-        (
-            format!(" Try again in {}.", duration(seconds)),
-            "<a class=\"button\" href=\"\">Try again</a> ",
-        )
-    });
-    let body = format!(
-        "<div class=\"panel\"><h1>{title}</h1>\n<p class=\"quiet\">{}.{wait}</p>\n\
-         <p>{retry}<a class=\"button\" href=\"/\">All environments</a></p></div>\n",
-        Escaped(&sentence)
-    );
+    render(&ErrorPage {
+        page: plain_page(title, viewer),
+        message,
+        wait: wait_seconds.map(duration),
+    })
+}
+
+/// A page without a script that is not part of the navigation.
+fn plain_page(title: &str, viewer: Viewer) -> Page<'_> {
     Page {
         title,
         nav: NavItem::Other,
         viewer,
         script: None,
         preload: None,
-        body,
     }
-    .html()
 }
 
 /// Formats a waiting time.
@@ -100,6 +90,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn outlines() {
+        let outline = |page: &str| rhae_testkit::page_outline(page);
+        insta::assert_snapshot!(
+            "sign_in",
+            outline(&sign_in_page(Viewer::Anonymous, Some("<wrong> key")))
+        );
+        insta::assert_snapshot!("invitation", outline(&invitation_page("\"token\"")));
+        let page = error_page(Viewer::KeyHolder, 429, "slow <down>", Some(45));
+        insta::assert_snapshot!("error", outline(&page));
+    }
+
+    #[test]
     fn error_page_says_when_to_retry() {
         let page = |wait| error_page(Viewer::KeyHolder, 429, "slow <down>", wait);
         for (seconds, words) in [
@@ -108,7 +110,7 @@ mod tests {
             (600, "in 10 minutes."),
         ] {
             assert!(
-                page(Some(seconds)).contains(&format!("Slow &lt;down&gt;. Try again {words}")),
+                page(Some(seconds)).contains(&format!("Slow &#60;down&#62;. Try again {words}")),
                 "{seconds}"
             );
         }

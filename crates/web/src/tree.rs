@@ -1,54 +1,66 @@
 //! JSON data as a collapsible tree that needs no script.
 
-use rhae_report::Escaped;
+use askama::Template;
+use askama::filters::HtmlSafe;
 use serde_json::Value;
 
 /// Levels that are expanded initially.
 const EXPANDED_LEVELS: usize = 2;
 
-/// Renders a JSON value as nested lists.
-pub(crate) fn tree(value: &Value) -> String {
-    format!("<div class=\"tree\">{}</div>", node(None, value, 0))
+/// A JSON value as nested lists.
+#[derive(Template)]
+#[template(path = "tree_node.html")]
+pub(crate) struct TreeNode<'a> {
+    /// The name of a field or the index of an item.
+    name: Option<String>,
+    content: Content<'a>,
+    /// Whether the list is expanded initially.
+    open: bool,
 }
 
-fn node(name: Option<&str>, value: &Value, depth: usize) -> String {
-    let name = name.map_or_else(String::new, |name| {
-        format!("<span class=\"key\">{}</span> ", Escaped(name))
-    });
-    let (count, kind, children): (usize, &str, String) = match value {
-        Value::Object(fields) => (
-            fields.len(),
-            "fields",
-            fields
-                .iter()
-                .map(|(name, value)| item(Some(name), value, depth))
-                .collect(),
-        ),
-        Value::Array(values) => {
-            let indexed = values.iter().enumerate();
-            (
-                values.len(),
-                "values",
-                indexed
-                    .map(|(at, value)| item(Some(&at.to_string()), value, depth))
-                    .collect(),
-            )
-        }
-        leaf => {
-            return format!(
-                "{name}<span class=\"leaf\">{}</span>",
-                Escaped(&leaf.to_string())
-            );
-        }
-    };
-    let open = if depth < EXPANDED_LEVELS { " open" } else { "" };
-    format!(
-        "<details{open}><summary>{name}<span class=\"quiet\">{count} {kind}</span></summary><ul>{children}</ul></details>"
-    )
+enum Content<'a> {
+    Leaf(&'a Value),
+    /// `fields` or `values`, and the nodes.
+    List(&'static str, Vec<TreeNode<'a>>),
 }
 
-fn item(name: Option<&str>, value: &Value, depth: usize) -> String {
-    format!("<li>{}</li>", node(name, value, depth + 1))
+/// The template escapes names and values.
+impl HtmlSafe for TreeNode<'_> {}
+
+impl<'a> TreeNode<'a> {
+    pub(crate) fn new(value: &'a Value) -> Self {
+        Self::at(0, None, value)
+    }
+
+    fn at(depth: usize, name: Option<String>, value: &'a Value) -> Self {
+        let child = |name: String, value| Self::at(depth + 1, Some(name), value);
+        let content = match value {
+            Value::Object(fields) => {
+                let fields = fields.iter();
+                Content::List(
+                    "fields",
+                    fields
+                        .map(|(name, value)| child(name.clone(), value))
+                        .collect(),
+                )
+            }
+            Value::Array(values) => {
+                let values = values.iter().enumerate();
+                Content::List(
+                    "values",
+                    values
+                        .map(|(at, value)| child(at.to_string(), value))
+                        .collect(),
+                )
+            }
+            leaf => Content::Leaf(leaf),
+        };
+        Self {
+            name,
+            content,
+            open: depth < EXPANDED_LEVELS,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -59,7 +71,7 @@ mod tests {
     fn values_are_escaped() {
         let value =
             serde_json::json!({"<b>": ["</ul><script>alert(1)</script>", 1.5, null], "a": {}});
-        let html = tree(&value);
+        let html = TreeNode::new(&value).to_string();
         assert!(!html.contains("<script") && !html.contains("<b>"));
         assert!(
             html.contains("1.5")

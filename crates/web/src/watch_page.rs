@@ -1,10 +1,8 @@
 //! Pages for plays in progress: the list, and one play followed live.
 
-use std::fmt::Write as _;
+use askama::Template;
 
-use rhae_report::Escaped;
-
-use crate::page::{NavItem, Page, Viewer, dots};
+use crate::page::{Dots, NavItem, Page, Viewer, render};
 
 /// A play in progress, as listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,76 +33,96 @@ pub struct WatchView {
     pub frames_per_second: u8,
 }
 
-/// Renders the list of plays in progress.
-pub fn watch_list_page(viewer: Viewer, rows: &[WatchRow]) -> String {
-    let mut body = String::from(
-        "<header class=\"head\"><h1>In progress</h1></header>\n<div data-show=\"plays\" aria-live=\"polite\">\n",
-    );
-    if rows.is_empty() {
-        body.push_str(
-            "<p class=\"quiet\">No plays are in progress. A play is listed from its first command until its scorecard is closed or it has been idle \
-             for five minutes.</p>\n",
-        );
-    } else {
-        body.push_str("<ul class=\"rows\">\n");
-        for row in rows {
-            let _ = writeln!(
-                body,
-                "<li><a href=\"/watch/{guid}\"><img src=\"/watch/{guid}/now.png?{actions}\" alt=\"\" width=\"96\" height=\"96\">\
-                 <span class=\"about\"><code>{game}</code>{dots}<span class=\"quiet\">level {level} of {win} · {actions} actions · {since}</span></span></a></li>",
-                guid = Escaped(&row.guid),
-                game = Escaped(&row.game_id),
-                dots = dots(row.levels_completed, row.win_levels),
-                level = row.levels_completed.saturating_add(1).min(row.win_levels),
-                win = row.win_levels,
-                actions = row.actions,
-                since = since(row.seconds),
-            );
+impl WatchRow {
+    /// The number of the current level, from 1.
+    fn level(&self) -> u8 {
+        self.levels_completed.saturating_add(1).min(self.win_levels)
+    }
+
+    fn dots(&self) -> Dots {
+        Dots {
+            completed: self.levels_completed,
+            levels: self.win_levels,
         }
-        body.push_str("</ul>\n");
     }
-    body.push_str("</div>\n");
-    Page {
-        title: "Watch",
-        nav: NavItem::Watch,
-        viewer,
-        script: Some("watch_list.js"),
-        preload: None,
-        body,
+
+    /// The time since the last command in words.
+    fn since(&self) -> String {
+        match self.seconds {
+            0..=4 => "just now".to_owned(),
+            seconds @ 5..=99 => format!("{seconds} s ago"),
+            seconds => format!("{} min ago", seconds / 60),
+        }
     }
-    .html()
 }
 
-fn since(seconds: u64) -> String {
-    match seconds {
-        0..=4 => "just now".to_owned(),
-        5..=99 => format!("{seconds} s ago"),
-        _ => format!("{} min ago", seconds / 60),
-    }
+#[derive(Template)]
+#[template(path = "watch_list.html")]
+struct WatchList<'a> {
+    page: Page<'a>,
+    rows: &'a [WatchRow],
+}
+
+/// Renders the list of plays in progress.
+pub fn watch_list_page(viewer: Viewer, rows: &[WatchRow]) -> String {
+    render(&WatchList {
+        page: Page {
+            title: "Watch",
+            nav: NavItem::Watch,
+            viewer,
+            script: Some("watch_list.js"),
+            preload: None,
+        },
+        rows,
+    })
+}
+
+#[derive(Template)]
+#[template(path = "watch.html")]
+struct Watch<'a> {
+    page: Page<'a>,
+    play: &'a WatchView,
 }
 
 /// Renders the page that follows one play live.
 pub fn watch_page(viewer: Viewer, play: &WatchView) -> String {
-    let body = format!(
-        r#"<header class="head"><h1><code>{game}</code> <small data-show="live" role="status">connecting…</small></h1>
-<p class="quiet"><a href="/replay/{guid}">replay and downloads</a></p></header>
-<rhae-player data-guid="{guid}" data-game="{game}" data-speed="{speed}" data-levels="{win}"></rhae-player>
-<noscript><p class="notice">Following a play requires JavaScript.</p></noscript>
-"#,
-        game = Escaped(&play.game_id),
-        guid = Escaped(&play.guid),
-        speed = play.frames_per_second,
-        win = play.win_levels,
-    );
     let title = format!("{} live", play.game_id);
     let film = format!("/replay/{}/film", play.guid);
-    Page {
-        title: &title,
-        nav: NavItem::Watch,
-        viewer,
-        script: Some("watch_play.js"),
-        preload: Some(&film),
-        body,
+    render(&Watch {
+        page: Page {
+            title: &title,
+            nav: NavItem::Watch,
+            viewer,
+            script: Some("watch_play.js"),
+            preload: Some(&film),
+        },
+        play,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outlines_of_the_list_and_of_a_play() {
+        let row = |seconds| WatchRow {
+            guid: "\"g\"".to_owned(),
+            game_id: "<ab12>".to_owned(),
+            levels_completed: 1,
+            win_levels: 3,
+            actions: 12,
+            seconds,
+        };
+        let list = watch_list_page(Viewer::OpenAccess, &[0, 30, 300].map(row));
+        insta::assert_snapshot!("list", rhae_testkit::page_outline(&list));
+        let play = WatchView {
+            guid: "\"g\"".to_owned(),
+            game_id: "<ab12>".to_owned(),
+            win_levels: 3,
+            frames_per_second: 20,
+        };
+        let page = watch_page(Viewer::OpenAccess, &play);
+        insta::assert_snapshot!("play", rhae_testkit::page_outline(&page));
     }
-    .html()
 }

@@ -16,7 +16,7 @@ pub(super) fn body_text(answer: &Answer) -> String {
         "application/json" => indented(&answer.text),
         "application/x-ndjson" => answer.text.lines().map(indented).collect(),
         "text/event-stream" => answer.text.lines().map(event_line).collect(),
-        "text/html" => answer.text.replace("><", ">\n<"),
+        "text/html" => rhae_testkit::page_outline(&answer.text),
         "text/css" | "text/javascript" | "image/svg+xml" if !answer.text.is_empty() => {
             "<asset>\n".to_owned()
         }
