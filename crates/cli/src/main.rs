@@ -20,7 +20,6 @@ mod replay;
 mod run;
 mod score;
 mod serve;
-mod terminal;
 mod validate;
 
 use std::process::ExitCode;

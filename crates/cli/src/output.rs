@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
-use rhae_engine::Action;
+pub(crate) use rhae_report::{action_label as named, counted, plain};
 use serde::Serialize;
 
 /// Prints a line. A closed pipe, such as that of `head`, is not an error.
@@ -30,32 +30,6 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
 /// Prints an error. Control characters are replaced, because the message may quote untrusted text.
 pub(crate) fn print_error(error: &anyhow::Error) {
     eprintln!("error: {}", plain(&format!("{error:#}")));
-}
-
-/// Replaces control characters except newlines.
-pub(crate) fn plain(text: &str) -> String {
-    text.chars()
-        .map(|letter| {
-            if letter.is_control() && letter != '\n' {
-                '\u{FFFD}'
-            } else {
-                letter
-            }
-        })
-        .collect()
-}
-
-/// Formats an action with its name and, for a click, its cell.
-pub(crate) fn named(action: Action) -> String {
-    match action {
-        Action::Action6 { x, y } => format!("{} at {x}, {y}", action.kind()),
-        _ => action.kind().to_string(),
-    }
-}
-
-/// Formats a number with its noun in singular or plural.
-pub(crate) fn counted(number: u64, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Returns an error if `path` is a folder or its parent folder does not exist. Commands call this

@@ -4,7 +4,7 @@
 //!
 //! | output | functions |
 //! | --- | --- |
-//! | terminal | [`card_table`] |
+//! | terminal | [`card_table`], [`plain`], [`counted`], [`action_label`] |
 //! | SVG plots | [`actions_plot`], [`completion_plot`], [`score_plot()`], [`growth_plot`] |
 //! | PNG, SVG and GIF | [`contact_sheet`], [`animated_gif`], [`task_picture()`], [`scene_svg`], [`graph_picture()`] |
 //! | HTML pages | [`run_page()`], [`arc_page()`], [`replay_page()`], [`graph_page()`], [`validation_page()`], [`heat_page()`] |
@@ -80,6 +80,7 @@ mod script;
 mod table;
 mod task_picture;
 mod task_scene;
+mod text;
 mod validation_page;
 
 pub use arc_page::{ArcAttempt, ArcReport, ArcSet, ArcTask, arc_page};
@@ -101,6 +102,7 @@ pub use script::{PLAYER_MODULES, player_script};
 pub use table::{PROVISIONAL_BASELINES_NOTE, card_table, wrap_text};
 pub use task_picture::{TASK_COLORS, scene_picture, scene_svg, task_picture};
 pub use task_scene::{Panel, SceneAttempt, SceneRow, task_scene, wrong_cells};
+pub use text::{action_label, counted, plain};
 pub use validation_page::{
     EvidenceFigure, FindingItem, RuleSection, ValidatedGame, ValidationPage, validation_page,
 };

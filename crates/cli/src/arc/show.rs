@@ -12,12 +12,12 @@ use rhae_protocol::EvalConfig;
 use rhae_report::{SceneAttempt, TASK_COLORS, scene_picture, scene_svg, task_scene, wrong_cells};
 use rhae_runs::{load_config, load_lines};
 use rhae_tasks::{Grid, Task, TaskId, TaskSet};
+use rhae_tui::ColorDepth;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::data::DataArgs;
 use crate::output;
-use crate::terminal::color::ColorDepth;
 
 /// Show the pairs and tests of a task in colour, as digits, or as a PNG or SVG picture.
 ///

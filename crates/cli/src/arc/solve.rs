@@ -8,12 +8,12 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use rhae_solve::{Budget, Candidate, Solution, solve_test};
 use rhae_tasks::{Grid, Task, TaskId};
+use rhae_tui::ColorDepth;
 use serde::Serialize;
 
 use super::data::DataArgs;
 use super::show::{Color, depth, format_grid};
 use crate::output;
-use crate::terminal::color::ColorDepth;
 
 /// Solve a task by program search, without a model or network; prints two answers for each test and
 /// the program behind each.

@@ -7,15 +7,15 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
 use rhae_engine::{Action, ActionKind, ActionSet, Frame, GameInfo, PlayState, SIZE};
 use rhae_protocol::Ending;
+use rhae_report::counted;
 use rhae_session::{Play, Tally};
 
 use super::animation::Animation;
 use super::keys::{Focus, KeyCommand, key_name};
 use super::record::Recorder;
-use crate::output::counted;
+use crate::TuiError;
 
 /// A play controlled by a person: the play itself, its recording, and the state of the screen.
 pub(crate) struct HumanPlay {
@@ -181,7 +181,7 @@ impl HumanPlay {
     }
 
     /// Executes a key command after skipping a running animation. Returns whether the player quits.
-    pub(crate) fn handle(&mut self, command: KeyCommand, now: Instant) -> Result<bool> {
+    pub(crate) fn handle(&mut self, command: KeyCommand, now: Instant) -> Result<bool, TuiError> {
         self.animation.skip();
         self.hint = None;
         match command {
@@ -216,7 +216,7 @@ impl HumanPlay {
     }
 
     /// Handles a mouse click on a cell.
-    pub(crate) fn click(&mut self, x: u8, y: u8, now: Instant) -> Result<()> {
+    pub(crate) fn click(&mut self, x: u8, y: u8, now: Instant) -> Result<(), TuiError> {
         self.animation.skip();
         self.hint = None;
         match self.pause {
@@ -233,7 +233,7 @@ impl HumanPlay {
     }
 
     /// Ends the play and closes the recording. Returns the path of the recording, if there is one.
-    pub(crate) fn end(&mut self, failure: Option<&str>) -> Result<Option<PathBuf>> {
+    pub(crate) fn end(&mut self, failure: Option<&str>) -> Result<Option<PathBuf>, TuiError> {
         let ending = match failure {
             Some(_) => Ending::Failed,
             None if self.state() == PlayState::Win => Ending::Won,
@@ -255,7 +255,7 @@ impl HumanPlay {
         self.play.current().observation.state
     }
 
-    fn act(&mut self, action: Action, now: Instant) -> Result<()> {
+    fn act(&mut self, action: Action, now: Instant) -> Result<(), TuiError> {
         let kind = action.kind();
         if self.state() != PlayState::NotFinished {
             // Ignore the action, because the displayed message names the keys that work now.
@@ -273,7 +273,7 @@ impl HumanPlay {
 
     /// Executes RESET under the official rules. If RESET would restart the whole game, asks for
     /// confirmation first, or shows a hint if the game has just started.
-    fn reset(&mut self, now: Instant) -> Result<()> {
+    fn reset(&mut self, now: Instant) -> Result<(), TuiError> {
         if !self.play.reset_restarts_game() {
             return self.step(Action::Reset, now);
         }
@@ -290,13 +290,10 @@ impl HumanPlay {
         self.animation.finish();
     }
 
-    fn step(&mut self, action: Action, now: Instant) -> Result<()> {
+    fn step(&mut self, action: Action, now: Instant) -> Result<(), TuiError> {
         let before = self.tally().level();
         let actions_before = self.actions().0;
-        let step = self
-            .play
-            .command(action)
-            .context("the play cannot continue")?;
+        let step = self.play.command(action).map_err(TuiError::Environment)?;
         if let Some(recorder) = &mut self.recorder {
             recorder.add(action, &step)?;
         }

@@ -4,13 +4,13 @@ use std::process::ExitCode;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
 use crossterm::event::Event;
 
 use super::canvas::{Canvas, Renderer};
 use super::color::ColorDepth;
 use super::layout::Layout;
 use super::screen::{Input, Screen};
+use crate::TuiError;
 
 /// A full-screen application. It never reads the clock: the event loop passes the time.
 pub(crate) trait App {
@@ -25,20 +25,22 @@ pub(crate) trait App {
     fn tick(&mut self, now: Instant);
 
     /// Handles a key or mouse event on a screen of this size. Returns whether the user quits.
-    fn handle_event(&mut self, event: &Event, columns: u16, rows: u16) -> Result<bool>;
+    fn handle_event(&mut self, event: &Event, columns: u16, rows: u16) -> Result<bool, TuiError>;
 }
 
 /// Why the event loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub enum Exit {
+    /// The user quit.
     Quit,
+    /// This signal arrived.
     Signal(i32),
 }
 
 impl Exit {
     /// Returns the exit code of the process: 0 if the user quit, or 128 plus the number of the
     /// signal, as in a shell.
-    pub(crate) fn code(self) -> ExitCode {
+    pub fn code(self) -> ExitCode {
         match self {
             Self::Quit => ExitCode::SUCCESS,
             Self::Signal(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(1)),
@@ -48,7 +50,7 @@ impl Exit {
 
 /// Draws the app and handles input until the user quits or a signal arrives. While the terminal is
 /// too small for the board, animations are suspended.
-pub(crate) fn run(app: &mut impl App, screen: &Screen) -> Result<Exit> {
+pub(crate) fn run(app: &mut impl App, screen: &Screen) -> Result<Exit, TuiError> {
     let mut renderer = Renderer::new(ColorDepth::detect(|name| std::env::var(name).ok()));
     let mut size = screen.size()?;
     loop {
@@ -64,8 +66,10 @@ pub(crate) fn run(app: &mut impl App, screen: &Screen) -> Result<Exit> {
         };
         match input {
             Err(RecvTimeoutError::Timeout) => app.tick(Instant::now()),
-            Err(RecvTimeoutError::Disconnected) => bail!("cannot read from the terminal"),
-            Ok(Input::Failed(error)) => bail!("cannot read from the terminal: {error}"),
+            Err(RecvTimeoutError::Disconnected) => return Err(TuiError::Disconnected),
+            Ok(Input::Failed(error)) => {
+                return Err(TuiError::terminal("read from the terminal")(error));
+            }
             Ok(Input::Signal(signal)) => return Ok(Exit::Signal(signal)),
             Ok(Input::Event(Event::Resize(..))) => {
                 size = screen.size()?;

@@ -9,11 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use anyhow::{Context, Result, bail};
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{self, DisableMouseCapture, EnableMouseCapture, Event};
 use crossterm::style::ResetColor;
 use crossterm::terminal::{self, Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen};
+
+use crate::TuiError;
 
 /// Whether the terminal is in full-screen mode and must be restored.
 static ENTERED: AtomicBool = AtomicBool::new(false);
@@ -43,22 +44,27 @@ pub(crate) struct Screen {
 
 /// Returns an error unless standard input and output are terminals. `alternative` tells the user
 /// what to do without one.
-pub(crate) fn require_terminal(command: &str, alternative: &str) -> Result<()> {
+///
+/// # Errors
+///
+/// Returns [`TuiError::NoTerminal`] with `command` and `alternative`.
+pub fn require_terminal(command: &'static str, alternative: &'static str) -> Result<(), TuiError> {
     let missing = match (io::stdin().is_terminal(), io::stdout().is_terminal()) {
         (true, true) => return Ok(()),
         (false, true) => "standard input is not a terminal",
         (true, false) => "standard output is not a terminal",
         (false, false) => "standard input and output are not terminals",
     };
-    bail!(
-        "`{command}` needs a terminal, but {missing}; start it in a terminal window without pipes \
-         or redirections, or {alternative}"
-    )
+    Err(TuiError::NoTerminal {
+        command,
+        missing,
+        alternative,
+    })
 }
 
 impl Screen {
     /// Switches the terminal to full-screen mode and starts listening for events and signals.
-    pub(crate) fn enter(mouse: MouseCapture) -> Result<Self> {
+    pub(crate) fn enter(mouse: MouseCapture) -> Result<Self, TuiError> {
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             restore();
@@ -66,7 +72,8 @@ impl Screen {
         }));
         let (sender, inputs) = channel();
         listen_for_signals(&sender)?;
-        terminal::enable_raw_mode().context("cannot switch the terminal to raw mode")?;
+        terminal::enable_raw_mode()
+            .map_err(TuiError::terminal("switch the terminal to raw mode"))?;
         ENTERED.store(true, Ordering::SeqCst);
         // From here on, dropping `screen` restores the terminal, even if the rest of the setup
         // fails.
@@ -84,7 +91,7 @@ impl Screen {
                 Ok(())
             }
         })
-        .context("cannot write to the terminal")?;
+        .map_err(TuiError::terminal("write to the terminal"))?;
         listen_for_events(sender);
         Ok(screen)
     }
@@ -95,16 +102,16 @@ impl Screen {
     }
 
     /// Returns the number of columns and rows.
-    pub(crate) fn size(&self) -> Result<(u16, u16)> {
-        terminal::size().context("cannot determine the size of the terminal")
+    pub(crate) fn size(&self) -> Result<(u16, u16), TuiError> {
+        terminal::size().map_err(TuiError::terminal("determine the size of the terminal"))
     }
 
     /// Writes bytes to the terminal and flushes them.
-    pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), TuiError> {
         let mut out = io::stdout().lock();
         out.write_all(bytes)
             .and_then(|()| out.flush())
-            .context("cannot write to the terminal")
+            .map_err(TuiError::terminal("write to the terminal"))
     }
 }
 
@@ -153,10 +160,10 @@ fn listen_for_events(sender: Sender<Input>) {
 }
 
 #[cfg(unix)]
-fn listen_for_signals(sender: &Sender<Input>) -> Result<()> {
+fn listen_for_signals(sender: &Sender<Input>) -> Result<(), TuiError> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])
-        .context("cannot listen for signals")?;
+        .map_err(TuiError::terminal("listen for signals"))?;
     let sender = sender.clone();
     thread::spawn(move || {
         for signal in signals.forever() {
@@ -169,6 +176,6 @@ fn listen_for_signals(sender: &Sender<Input>) -> Result<()> {
 }
 
 #[cfg(not(unix))]
-fn listen_for_signals(_sender: &Sender<Input>) -> Result<()> {
+fn listen_for_signals(_sender: &Sender<Input>) -> Result<(), TuiError> {
     Ok(())
 }

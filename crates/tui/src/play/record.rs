@@ -1,14 +1,15 @@
 //! Recording of a human play, written line by line so that a crash of the program loses no entries.
 
 use std::fs::File;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
 use rhae_engine::Action;
 use rhae_protocol::{Details, Ending, Header, RecordingWriter, SOFTWARE};
 use rhae_session::{Play, PlayStep};
+
+use crate::TuiError;
 
 /// The agent name in recordings.
 const PLAYER: &str = "human";
@@ -22,17 +23,15 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// Creates the recording with the header and the opening entry. Fails if the file exists.
-    pub(crate) fn create(path: &Path, play: &Play, seed: u64) -> Result<Self> {
+    pub(crate) fn create(path: &Path, play: &Play, seed: u64) -> Result<Self, TuiError> {
         let file = match File::create_new(path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                bail!(
-                    "`{}` already exists; name another file with --record, or remove it first",
-                    path.display()
-                )
+                return Err(TuiError::RecordingExists(path.to_owned()));
             }
             Err(error) => {
-                return Err(error).with_context(|| format!("cannot create `{}`", path.display()));
+                let path = path.to_owned();
+                return Err(TuiError::CreateRecording { path, error });
             }
         };
         let opening = play.current();
@@ -50,7 +49,7 @@ impl Recorder {
         let written = RecordingWriter::new(file, &header);
         let mut recorder = Self {
             path: path.to_owned(),
-            writer: written.with_context(|| write_error(path))?,
+            writer: written.map_err(write_error(path))?,
             started: Instant::now(),
         };
         recorder.add(opening.observation.action, &opening)?;
@@ -58,7 +57,7 @@ impl Recorder {
     }
 
     /// Appends an action and its result.
-    pub(crate) fn add(&mut self, action: Action, answer: &PlayStep<'_>) -> Result<()> {
+    pub(crate) fn add(&mut self, action: Action, answer: &PlayStep<'_>) -> Result<(), TuiError> {
         let t_ms = u64::try_from(self.started.elapsed().as_millis()).ok();
         let entry = answer.entry(
             action,
@@ -67,21 +66,22 @@ impl Recorder {
                 ..Details::default()
             },
         );
-        self.writer
-            .entry(&entry)
-            .with_context(|| write_error(&self.path))
+        self.writer.entry(&entry).map_err(write_error(&self.path))
     }
 
     /// Writes the closing line, syncs the file and returns its path.
-    pub(crate) fn end(self, ending: &Ending, message: Option<&str>) -> Result<PathBuf> {
+    pub(crate) fn end(self, ending: &Ending, message: Option<&str>) -> Result<PathBuf, TuiError> {
         self.writer
             .end(ending, message)
             .and_then(|file| file.sync_all())
-            .with_context(|| write_error(&self.path))?;
+            .map_err(write_error(&self.path))?;
         Ok(self.path)
     }
 }
 
-fn write_error(path: &Path) -> String {
-    format!("cannot write the recording `{}`", path.display())
+fn write_error(path: &Path) -> impl FnOnce(io::Error) -> TuiError {
+    move |error| TuiError::WriteRecording {
+        path: path.to_owned(),
+        error,
+    }
 }

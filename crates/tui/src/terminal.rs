@@ -1,4 +1,4 @@
-//! The full-screen terminal interface shared by `rhae play` and `rhae replay show`.
+//! The full-screen terminal interface shared by playing and replaying.
 //!
 //! [`screen`] enters and leaves full-screen mode, and [`event_loop`] connects it to an
 //! [`event_loop::App`]. [`canvas`], [`color`], [`layout`] and [`board`] compute what to draw

@@ -1,11 +1,11 @@
-//! The screen of `rhae replay show`.
+//! The screen of a replay.
 
 use rhae_engine::PlayState;
+use rhae_report::action_label;
 
 use super::keys::legend;
 use super::player::Player;
 use super::reasoning::{plain, wrapped_lines};
-use crate::output::named;
 use crate::terminal::board;
 use crate::terminal::canvas::{Canvas, TextWriter};
 use crate::terminal::layout::{Area, Layout};
@@ -63,7 +63,10 @@ fn status(canvas: &mut Canvas, area: Area, player: &Player) {
     }
     writer.write_group(
         GAP,
-        &[(&format!("{:<17}", named(player.moment().action)), true)],
+        &[(
+            &format!("{:<17}", action_label(player.moment().action)),
+            true,
+        )],
     );
     writer.write_group(GAP, &[(&format!("{:<15}", remark(player)), false)]);
     if is_tall {
@@ -126,8 +129,8 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use crate::replay::show::keys::PlayerCommand;
-    use crate::replay::show::player::tests::film;
+    use crate::replay::keys::PlayerCommand;
+    use crate::replay::player::tests::film;
 
     fn texts(player: &Player, columns: u16, rows: u16, from: usize) -> String {
         view(player, columns, rows)

@@ -5,15 +5,16 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, ensure};
 use rhae_engine::{Action, Frame, PlayState};
 use rhae_report::{Film, Moment};
 
 use super::keys::PlayerCommand;
+use crate::TuiError;
 
-/// Limits of the playback speed. Keys change it by factors of two.
-pub(crate) const MIN_SPEED: f64 = 0.125;
-pub(crate) const MAX_SPEED: f64 = 64.0;
+/// The lowest playback speed. Keys change the speed by factors of two.
+pub const MIN_SPEED: f64 = 0.125;
+/// The highest playback speed.
+pub const MAX_SPEED: f64 = 64.0;
 
 /// Minimum display time of a settled frame at speed 1, in milliseconds, after an action that
 /// changed something and after one that did not.
@@ -43,12 +44,16 @@ pub(crate) struct Player {
 impl Player {
     /// Creates a player that starts at the first frame or, if `first` is not 0, at the settled
     /// frame of moment `first`.
-    pub(crate) fn new(mut film: Film, speed: f64, first: usize, now: Instant) -> Result<Self> {
+    pub(crate) fn new(
+        mut film: Film,
+        speed: f64,
+        first: usize,
+        now: Instant,
+    ) -> Result<Self, TuiError> {
         film.moments.retain(|moment| !moment.frames.is_empty());
-        ensure!(
-            !film.moments.is_empty(),
-            "the recording has no frames to show"
-        );
+        if film.moments.is_empty() {
+            return Err(TuiError::NoFrames);
+        }
         let actions = film.moments.iter().scan(0, |count, moment| {
             *count += usize::from(moment.counted);
             Some(*count)

@@ -8,7 +8,7 @@ use rhae_engine::PALETTE;
 
 /// The number of colours that a terminal supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ColorDepth {
+pub enum ColorDepth {
     /// 24-bit RGB.
     True,
     /// The 256 xterm colours.
@@ -19,7 +19,7 @@ pub(crate) enum ColorDepth {
 
 impl ColorDepth {
     /// Detects the colour depth from environment variables, read through `variable`.
-    pub(crate) fn detect(variable: impl Fn(&str) -> Option<String>) -> Self {
+    pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Self {
         let value = |name: &str| variable(name).unwrap_or_default().to_ascii_lowercase();
         let term = value("TERM");
         let says_true = matches!(value("COLORTERM").as_str(), "truecolor" | "24bit");
@@ -52,7 +52,7 @@ impl ColorDepth {
 
     /// Returns the parameters of the escape sequence that sets the foreground or background to the
     /// colour of a cell.
-    pub(crate) fn parameters(self, cell: u8, background: bool) -> String {
+    pub fn parameters(self, cell: u8, background: bool) -> String {
         let cell = usize::from(cell & 15);
         let extended = if background { 48 } else { 38 };
         match self {

@@ -4,15 +4,19 @@ use std::fmt::Write;
 
 use rhae_engine::GameInfo;
 use rhae_protocol::{RunOutcome, RunScore};
-use rhae_report::{PROVISIONAL_BASELINES_NOTE, wrap_text};
+use rhae_report::{PROVISIONAL_BASELINES_NOTE, counted, wrap_text};
 use rhae_scoring::{LevelCount, LevelResult, Method, score_game};
 use rhae_session::{CardMetadata, EnvironmentRuns, scorecard};
 
-use crate::output::{counted, width};
-
 /// Formats the summary of a play. Of several runs it shows the best, which is the one that is
-/// scored.
-pub(crate) fn summary(info: &GameInfo, seed: u64, levels: usize, runs: &[RunOutcome]) -> String {
+/// scored. The note on baselines is wrapped to `width` columns.
+pub(crate) fn summary(
+    info: &GameInfo,
+    seed: u64,
+    levels: usize,
+    runs: &[RunOutcome],
+    width: usize,
+) -> String {
     let method = Method::DEFAULT;
     let runs = runs
         .iter()
@@ -73,7 +77,7 @@ pub(crate) fn summary(info: &GameInfo, seed: u64, levels: usize, runs: &[RunOutc
             &mut text,
             format_args!(
                 "{}\n",
-                wrap_text(PROVISIONAL_BASELINES_NOTE, width()).join("\n")
+                wrap_text(PROVISIONAL_BASELINES_NOTE, width).join("\n")
             ),
         );
     }
@@ -166,7 +170,7 @@ mod tests {
     #[test]
     fn summary_compares_levels_with_their_baselines() {
         let info = Builtin.find("hk26").unwrap();
-        insta::assert_snapshot!(summary(&info, 0, 8, &[run(&[(20, true), (13, true), (5, false)])]), @r"
+        insta::assert_snapshot!(summary(&info, 0, 8, &[run(&[(20, true), (13, true), (5, false)])], 80), @r"
         hk26-v1: 2 of 8 levels completed with 38 actions
         level  actions  baseline  level score
             1       20        14       49.0 %
@@ -181,7 +185,7 @@ mod tests {
     #[test]
     fn best_of_several_runs_is_shown() {
         let info = Builtin.find("hk26").unwrap();
-        let text = summary(&info, 0, 8, &[run(&[(14, true)]), run(&[(1, false)])]);
+        let text = summary(&info, 0, 8, &[run(&[(14, true)]), run(&[(1, false)])], 80);
         assert!(
             text.starts_with(
                 "hk26-v1: 1 of 8 levels completed with 14 actions in the best of 2 runs\n"
@@ -194,7 +198,7 @@ mod tests {
     fn missing_baselines_give_no_score() {
         let mut info = Builtin.find("hk26").unwrap();
         info.baselines.clear();
-        let text = summary(&info, 0, 8, &[run(&[(14, true), (2, false)])]);
+        let text = summary(&info, 0, 8, &[run(&[(14, true), (2, false)])], 80);
         assert!(
             text.contains("no score: ")
                 && text.contains("unknown  completed")
@@ -207,7 +211,7 @@ mod tests {
     fn play_without_actions_has_no_table() {
         let mut info = Builtin.find("hk26").unwrap();
         info.seeded = true;
-        let text = summary(&info, 3, 8, &[run(&[])]);
+        let text = summary(&info, 3, 8, &[run(&[])], 80);
         assert!(
             text.starts_with("hk26-v1: 0 of 8 levels completed with 0 actions\nscore 0.0 %")
                 && text.contains("seed 3"),
