@@ -8,11 +8,9 @@ mod server;
 mod validate;
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use rustix::time::{ClockId, clock_gettime};
 
 /// Measure the speed of the engine, the server, validation or the Python package, or the strength
 /// of the built-in agents.
@@ -46,24 +44,4 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
         BenchCommand::Python(args) => python::run(args),
         BenchCommand::Validate(args) => validate::run(args),
     }
-}
-
-/// Returns the median, or NaN if there are no values.
-fn median(values: impl IntoIterator<Item = f64>) -> f64 {
-    let mut sorted: Vec<f64> = values.into_iter().collect();
-    sorted.sort_by(f64::total_cmp);
-    match sorted.len() {
-        0 => f64::NAN,
-        odd if odd % 2 == 1 => sorted[odd / 2],
-        even => f64::midpoint(sorted[even / 2 - 1], sorted[even / 2]),
-    }
-}
-
-/// Returns the CPU time of this thread.
-fn cpu_time() -> Duration {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(
-        u64::try_from(now.tv_sec).unwrap_or(0),
-        u32::try_from(now.tv_nsec).unwrap_or(0),
-    )
 }

@@ -18,7 +18,7 @@ use rhae_validate::{GraphLimits, Options};
 
 pub(crate) use evidence::recording;
 pub(crate) use monitor::progress_bar;
-pub(crate) use subjects::{hosted_subject, native_subject};
+pub(crate) use subjects::hosted_subject;
 
 use crate::hosted_games::{HostedGamesArgs, find_each};
 use crate::interrupt::{INTERRUPTED, interrupt_flag};

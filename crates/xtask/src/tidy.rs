@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::root;
 
 /// The layer of each crate. A crate may depend only on crates of lower layers.
-const LAYERS: [(&str, u8); 27] = [
+const LAYERS: [(&str, u8); 28] = [
     ("rhae-engine", 0),
     ("rhae-scoring", 0),
     ("rhae-tasks", 0),
@@ -35,6 +35,7 @@ const LAYERS: [(&str, u8); 27] = [
     ("rhae-harness", 5),
     ("rhae-tui", 5),
     ("rhae-server", 6),
+    ("rhae-bench", 6),
     ("rhae-cli", 7),
     ("rhae-py", 7),
     ("rhae-testkit", DEV),

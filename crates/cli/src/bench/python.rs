@@ -1,15 +1,12 @@
 //! `rhae bench python`: the engine and the vector environments of the Python package, compared with
 //! the official engine.
-//!
-//! The Python module `rhae.bench` measures both engines; this command runs it and prints its
-//! results.
 
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use clap::Args;
-use serde_json::Value;
+use rhae_bench::{PythonBench, PythonOptions};
 
 use crate::output;
 
@@ -38,38 +35,16 @@ pub(crate) struct PythonArgs {
 }
 
 pub(crate) fn run(args: &PythonArgs) -> Result<ExitCode> {
-    let mut command = Command::new(&args.python);
-    command
-        .args(["-P", "-m", "rhae.bench", "--games"])
-        .arg(&args.games)
-        .args(["--seconds", &args.seconds.to_string()]);
-    command.arg("--pair").arg(&args.pair);
-    if !args.json {
-        command.arg("--table");
-    }
-    let python = args.python.display();
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .with_context(|| format!("cannot run `{python}`"))?;
-    if !output.status.success() {
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        let last = stderr
-            .lines()
-            .rev()
-            .find(|line| !line.trim().is_empty())
-            .unwrap_or("it printed no error");
-        bail!("`{python} -m rhae.bench` failed: {}", output::plain(last));
-    }
+    let options = PythonOptions {
+        python: args.python.clone(),
+        games: args.games.clone(),
+        pair: args.pair.clone(),
+        seconds: args.seconds,
+    };
     if args.json {
-        let results: Value =
-            serde_json::from_slice(&output.stdout).context("`rhae.bench` did not print JSON")?;
-        output::print_json(&results)?;
+        output::print_json(&PythonBench::measure(&options)?)?;
     } else {
-        let text = String::from_utf8_lossy(&output.stdout);
-        for line in text.lines() {
-            output::print(&output::plain(line))?;
-        }
+        output::print(&PythonBench::table(&options)?)?;
     }
     Ok(ExitCode::SUCCESS)
 }

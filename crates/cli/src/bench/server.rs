@@ -1,13 +1,5 @@
 //! `rhae bench server`: the cost of an action on the server, optionally compared with the official
 //! server.
-//!
-//! The server runs in a separate process, so that its CPU time excludes that of the clients, which
-//! run in this process. Commits are durable, as in production.
-
-mod load;
-mod peer;
-mod process;
-mod visitors;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,21 +7,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use serde::Serialize;
+use rhae_bench::{ServerBench, ServerOptions, peer_python};
 
 use crate::output;
-use load::{LoadResult, Target};
-use process::Process;
-
-/// The numbers of concurrent clients, measured one after the other.
-const CLIENTS: [usize; 3] = [1, 8, 64];
-/// The number of concurrent visitors in browsers.
-const VISITORS: usize = 200;
-/// Actions per second of each visitor, which is about as fast as a person presses keys.
-const VISITOR_ACTIONS_PER_S: u32 = 8;
-/// The target for the 99th percentile of a visitor's latency, in milliseconds. A person hardly
-/// notices shorter delays.
-const VISITOR_TARGET_MS: f64 = 250.0;
 
 /// Measure the cost of an action on the server: CPU time, commits and latency.
 #[derive(Args)]
@@ -49,218 +29,19 @@ pub(crate) struct ServerArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct ServerBench {
-    software: &'static str,
-    server: Vec<Measurement>,
-    /// Visitors with cookies who play at a constant rate.
-    visitors: Measurement,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    peer: Option<Vec<Measurement>>,
-    /// Actions per CPU second as a multiple of the peer's, at the largest number of clients.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ratio: Option<f64>,
-}
-
-/// The results of one measurement.
-#[derive(Serialize)]
-struct Measurement {
-    clients: usize,
-    actions: u64,
-    actions_per_s: f64,
-    /// `None` if the system does not report the CPU time of processes.
-    actions_per_cpu_s: Option<f64>,
-    /// The mean over sampled responses; `None` for visitors, whose responses are not sampled.
-    frames_per_action: Option<f64>,
-    /// All commits over the lifetime of the server, divided by the measured actions; `None` for the
-    /// peer, which stores nothing.
-    commits_per_action: Option<f64>,
-    p50_ms: f64,
-    p90_ms: f64,
-    p99_ms: f64,
-    max_ms: f64,
-}
-
 pub(crate) fn run(args: &ServerArgs) -> Result<ExitCode> {
-    // Locate Python before the first measurement, so that an error is reported immediately.
-    let python = if args.peer {
-        Some(peer::python(args.python.as_deref())?)
-    } else {
-        None
-    };
-    let time = Duration::from_secs(args.seconds);
-    let server = CLIENTS
-        .iter()
-        .map(|&clients| measure_rhae(clients, time))
-        .collect::<Result<Vec<_>>>()?;
-    let visitors = measure_visitors(time)?;
-    let peer = python.map(|python| {
-        CLIENTS
-            .iter()
-            .map(|&clients| peer::measure(&python, clients, time))
-            .collect()
-    });
-    let peer: Option<Vec<Measurement>> = peer.transpose()?;
-    let efficiency = |rows: &[Measurement]| rows.last().and_then(|last| last.actions_per_cpu_s);
-    let ratio = peer
-        .as_deref()
-        .and_then(|peer| Some(efficiency(&server)? / efficiency(peer)?));
-    let bench = ServerBench {
-        software: rhae_protocol::SOFTWARE,
-        server,
-        visitors,
-        peer,
-        ratio,
-    };
+    let bench = ServerBench::measure(&ServerOptions {
+        program: std::env::current_exe().context("cannot determine the path of this program")?,
+        time: Duration::from_secs(args.seconds),
+        peer: args
+            .peer
+            .then(|| peer_python(args.python.as_deref()))
+            .transpose()?,
+    })?;
     if args.json {
         output::print_json(&bench)?;
     } else {
-        show(&bench)?;
+        output::print(&bench.to_string())?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Measures `rhae serve` with clients that play as fast as they can.
-fn measure_rhae(clients: usize, time: Duration) -> Result<Measurement> {
-    with_server(clients, &[], |process| {
-        run_clients(process, "kq19", clients, time)
-    })
-}
-
-/// Measures `rhae serve --auth keys` with visitors who have cookies and stay within their rate
-/// limits.
-fn measure_visitors(time: Duration) -> Result<Measurement> {
-    with_server(
-        VISITORS,
-        &["--auth", "keys", "--visitors", "public"],
-        |process| {
-            let people = (0..VISITORS)
-                .map(|number| visitors::Visitor::connect(process.address(), number))
-                .collect::<Result<Vec<_>>>()?;
-            measure_load(process, people, |people| {
-                visitors::play(people, time, VISITOR_ACTIONS_PER_S)
-            })
-        },
-    )
-}
-
-/// Starts `rhae serve` with a new database, runs a measurement and stops the server.
-fn with_server(
-    clients: usize,
-    flags: &[&str],
-    measure: impl FnOnce(&Process) -> Result<(LoadResult, Option<Duration>)>,
-) -> Result<Measurement> {
-    let folder = process::scratch_folder()?;
-    let process = Process::start_rhae(&folder, flags)?;
-    let (load, cpu) = measure(&process)?;
-    let commits = process
-        .stop()
-        .context("the server did not stop correctly")?;
-    std::fs::remove_dir_all(&folder)
-        .with_context(|| format!("cannot remove `{}`", folder.display()))?;
-    let mut measurement = summarize(clients, load, cpu);
-    measurement.commits_per_action = Some(commits as f64 / measurement.actions.max(1) as f64);
-    Ok(measurement)
-}
-
-/// Lets a number of clients play a game on a server, each as fast as it can.
-fn run_clients(
-    process: &Process,
-    game: &'static str,
-    clients: usize,
-    time: Duration,
-) -> Result<(LoadResult, Option<Duration>)> {
-    let target = Target {
-        address: process.address().to_owned(),
-        game,
-    };
-    measure_load(process, load::connect(&target, clients)?, |clients| {
-        load::play(clients, time)
-    })
-}
-
-/// Lets clients play on a server. Returns their measurements and the CPU time that the server used
-/// in that time, or `None` if the system does not report it.
-fn measure_load<C>(
-    process: &Process,
-    clients: Vec<C>,
-    play: impl FnOnce(Vec<C>) -> Result<LoadResult>,
-) -> Result<(LoadResult, Option<Duration>)> {
-    let before = process.cpu_time();
-    let load = play(clients)?;
-    let cpu = process
-        .cpu_time()
-        .zip(before)
-        .map(|(after, before)| after.saturating_sub(before));
-    Ok((load, cpu))
-}
-
-fn summarize(clients: usize, mut load: LoadResult, cpu: Option<Duration>) -> Measurement {
-    load.latencies.sort_unstable();
-    let at = |share: f64| {
-        let index = ((load.latencies.len() as f64 * share) as usize)
-            .min(load.latencies.len().saturating_sub(1));
-        load.latencies
-            .get(index)
-            .map_or(f64::NAN, |latency| latency.as_secs_f64() * 1e3)
-    };
-    Measurement {
-        clients,
-        actions: load.actions,
-        actions_per_s: load.actions as f64 / load.time.as_secs_f64(),
-        actions_per_cpu_s: cpu
-            .filter(|cpu| !cpu.is_zero())
-            .map(|cpu| load.actions as f64 / cpu.as_secs_f64()),
-        frames_per_action: (load.sampled > 0).then(|| load.frames as f64 / load.sampled as f64),
-        commits_per_action: None,
-        p50_ms: at(0.5),
-        p90_ms: at(0.9),
-        p99_ms: at(0.99),
-        max_ms: at(1.0),
-    }
-}
-
-fn show(bench: &ServerBench) -> Result<()> {
-    let table = |name: &str, rows: &[Measurement]| -> Result<()> {
-        output::print(&format!(
-            "{name:<10} clients  actions/s  actions/CPU s  frames/action  commits/action   p50 ms   p90 ms   p99 ms   max ms"
-        ))?;
-        for row in rows {
-            let number = |value: Option<f64>, digits: usize| {
-                value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
-            };
-            output::print(&format!(
-                "{:<10} {:>7} {:>10.0} {:>14} {:>14} {:>15} {:>8.2} {:>8.2} {:>8.2} {:>8.2}",
-                "",
-                row.clients,
-                row.actions_per_s,
-                number(row.actions_per_cpu_s, 0),
-                number(row.frames_per_action, 2),
-                number(row.commits_per_action, 3),
-                row.p50_ms,
-                row.p90_ms,
-                row.p99_ms,
-                row.max_ms
-            ))?;
-        }
-        Ok(())
-    };
-    table("rhae", &bench.server)?;
-    table("visitors", std::slice::from_ref(&bench.visitors))?;
-    let (p99, target) = (bench.visitors.p99_ms, VISITOR_TARGET_MS);
-    let verdict = if p99 < target { "met" } else { "missed" };
-    output::print(&format!(
-        "{:<10} {VISITOR_ACTIONS_PER_S} actions per second each, no errors; p99 target of {target} ms {verdict}",
-        ""
-    ))?;
-    if let Some(peer) = &bench.peer {
-        table("official", peer)?;
-    }
-    if let Some(ratio) = bench.ratio {
-        output::print(&format!(
-            "\nat {} clients: {ratio:.0} times the official server's actions per CPU second",
-            CLIENTS[2]
-        ))?;
-    }
-    Ok(())
 }

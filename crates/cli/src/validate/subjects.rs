@@ -159,7 +159,7 @@ pub(super) fn candidate<'a>(
 }
 
 /// Returns a native game as a subject, with recordings that must replay.
-pub(crate) fn native_subject(
+fn native_subject(
     id: &str,
     seed: u64,
     stored: Vec<StoredRecording>,

@@ -8,8 +8,9 @@ use std::net::TcpStream;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
+
+use crate::BenchError;
 
 /// The frames of one in this many responses are counted.
 const SAMPLE_INTERVAL: u64 = 64;
@@ -46,12 +47,12 @@ pub(crate) struct Client {
 }
 
 /// Creates clients and opens a scorecard and a play for each.
-pub(crate) fn connect(target: &Target, clients: usize) -> Result<Vec<Client>> {
+pub(crate) fn connect(target: &Target, clients: usize) -> Result<Vec<Client>, BenchError> {
     (0..clients).map(|_| Client::connect(target)).collect()
 }
 
 /// Lets all clients play concurrently for `time`.
-pub(crate) fn play(clients: Vec<Client>, time: Duration) -> Result<LoadResult> {
+pub(crate) fn play(clients: Vec<Client>, time: Duration) -> Result<LoadResult, BenchError> {
     run_concurrently(clients, |_, client, start| client.play(start, time))
 }
 
@@ -59,10 +60,10 @@ pub(crate) fn play(clients: Vec<Client>, time: Duration) -> Result<LoadResult> {
 /// client and must wait at the barrier before it starts to measure.
 pub(crate) fn run_concurrently<C: Send>(
     clients: Vec<C>,
-    play: impl Fn(usize, C, &Barrier) -> Result<LoadResult> + Sync,
-) -> Result<LoadResult> {
+    play: impl Fn(usize, C, &Barrier) -> Result<LoadResult, BenchError> + Sync,
+) -> Result<LoadResult, BenchError> {
     let start = Barrier::new(clients.len());
-    let loads: Vec<Result<LoadResult>> = std::thread::scope(|scope| {
+    let loads: Vec<Result<LoadResult, BenchError>> = std::thread::scope(|scope| {
         let (start, play) = (&start, &play);
         let threads: Vec<_> = clients
             .into_iter()
@@ -71,7 +72,11 @@ pub(crate) fn run_concurrently<C: Send>(
             .collect();
         threads
             .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| bail!("a client panicked")))
+            .map(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|_| Err(BenchError::Response("a client panicked".to_owned())))
+            })
             .collect()
     });
     let mut all = LoadResult::default();
@@ -87,7 +92,7 @@ pub(crate) fn run_concurrently<C: Send>(
 }
 
 impl Client {
-    fn connect(target: &Target) -> Result<Self> {
+    fn connect(target: &Target) -> Result<Self, BenchError> {
         let mut connection = Connection::to(&target.address);
         let game = connection.json(&get(
             &target.address,
@@ -113,7 +118,7 @@ impl Client {
         })
     }
 
-    fn play(mut self, start: &Barrier, time: Duration) -> Result<LoadResult> {
+    fn play(mut self, start: &Barrier, time: Duration) -> Result<LoadResult, BenchError> {
         let mut load = LoadResult::default();
         start.wait();
         let started = Instant::now();
@@ -125,11 +130,7 @@ impl Client {
                 // Status 400 means that the level is lost, so the client restarts it.
                 status = self.connection.send(&self.reset)?;
             }
-            ensure!(
-                status == 200,
-                "the server answered with {status}: {}",
-                String::from_utf8_lossy(self.connection.body())
-            );
+            self.connection.expect_status(status, 200)?;
             load.latencies.push(sent.elapsed());
             if load.actions.is_multiple_of(SAMPLE_INTERVAL) {
                 load.sampled += 1;
@@ -174,29 +175,41 @@ impl Connection {
     }
 
     /// Sends a request, expects status 200 and parses the response as JSON.
-    pub(crate) fn json(&mut self, request: &[u8]) -> Result<Value> {
+    pub(crate) fn json(&mut self, request: &[u8]) -> Result<Value, BenchError> {
         let status = self.send(request)?;
-        ensure!(
-            status == 200,
+        self.expect_status(status, 200)?;
+        serde_json::from_slice(self.body())
+            .map_err(|error| BenchError::Response(format!("the response is not JSON: {error}")))
+    }
+
+    /// Returns an error with the body of the last response unless its status is the expected one.
+    pub(crate) fn expect_status(&self, status: u16, expected: u16) -> Result<(), BenchError> {
+        if status == expected {
+            return Ok(());
+        }
+        Err(BenchError::Response(format!(
             "the server answered with {status}: {}",
             String::from_utf8_lossy(self.body())
-        );
-        Ok(serde_json::from_slice(self.body())?)
+        )))
     }
 
     /// Sends a request, reads the whole response and returns its status.
-    pub(crate) fn send(&mut self, request: &[u8]) -> Result<u16> {
+    pub(crate) fn send(&mut self, request: &[u8]) -> Result<u16, BenchError> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
             None => {
-                let stream = TcpStream::connect(&self.address)
-                    .with_context(|| format!("cannot reach {}", self.address))?;
-                stream.set_nodelay(true)?;
-                stream.set_read_timeout(Some(READ_TIMEOUT))?;
-                stream
+                let open = || {
+                    let stream = TcpStream::connect(&self.address)?;
+                    stream.set_nodelay(true)?;
+                    stream.set_read_timeout(Some(READ_TIMEOUT))?;
+                    Ok(stream)
+                };
+                open().map_err(BenchError::io(format!("cannot reach {}", self.address)))?
             }
         };
-        stream.write_all(request)?;
+        stream
+            .write_all(request)
+            .map_err(BenchError::io("cannot send a request"))?;
         self.buffer
             .resize(self.buffer.capacity().max(128 * 1024), 0);
         let (mut filled, mut length) = (0, None);
@@ -204,11 +217,14 @@ impl Connection {
             if filled == self.buffer.len() {
                 self.buffer.resize(2 * filled, 0);
             }
-            let read = stream.read(&mut self.buffer[filled..])?;
-            ensure!(
-                read > 0,
-                "the server closed the connection during a response"
-            );
+            let read = stream
+                .read(&mut self.buffer[filled..])
+                .map_err(BenchError::io("cannot read a response"))?;
+            if read == 0 {
+                return Err(BenchError::Response(
+                    "the server closed the connection during a response".to_owned(),
+                ));
+            }
             filled += read;
             if length.is_none() {
                 length = response_length(&self.buffer[..filled])?;
@@ -223,7 +239,7 @@ impl Connection {
         head.split_whitespace()
             .nth(1)
             .and_then(|status| status.parse().ok())
-            .context("the response has no status")
+            .ok_or_else(|| BenchError::Response("the response has no status".to_owned()))
     }
 
     /// Returns the body of the last response.
@@ -241,7 +257,7 @@ fn head_length(response: &[u8]) -> Option<usize> {
 }
 
 /// Returns the length of a response with its head, or `None` if the head is incomplete.
-fn response_length(response: &[u8]) -> Result<Option<usize>> {
+fn response_length(response: &[u8]) -> Result<Option<usize>, BenchError> {
     let Some(head) = head_length(response) else {
         return Ok(None);
     };
@@ -256,9 +272,12 @@ fn response_length(response: &[u8]) -> Result<Option<usize>> {
             .parse::<usize>()
             .ok()
     });
-    Ok(Some(
-        head + body.context("the response has no content length")?,
-    ))
+    match body {
+        Some(body) => Ok(Some(head + body)),
+        None => Err(BenchError::Response(
+            "the response has no content length".to_owned(),
+        )),
+    }
 }
 
 fn get(address: &str, path: &str) -> Vec<u8> {

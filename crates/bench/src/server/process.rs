@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
 use rhae_runs::new_run_id;
 use rustix::process::{Pid, Signal, kill_process};
+
+use crate::BenchError;
 
 /// A running server. Dropping it kills the process.
 pub(crate) struct Process {
@@ -17,10 +18,13 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts `rhae serve` with a new database in `folder` and waits until it listens.
-    pub(crate) fn start_rhae(folder: &Path, flags: &[&str]) -> Result<Self> {
-        let rhae = std::env::current_exe().context("cannot determine the path of this program")?;
-        let mut command = Command::new(rhae);
+    /// Starts `program serve` with a new database in `folder` and waits until it listens.
+    pub(crate) fn start_rhae(
+        program: &Path,
+        folder: &Path,
+        flags: &[&str],
+    ) -> Result<Self, BenchError> {
+        let mut command = Command::new(program);
         command
             .args(["serve", "--addr", "127.0.0.1:0", "--db", "bench.db"])
             .args(flags)
@@ -29,17 +33,12 @@ impl Process {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
-            .context("cannot start the server")?;
-        let mut stdout = BufReader::new(
-            child
-                .stdout
-                .take()
-                .context("the server's output is piped")?,
-        );
+            .map_err(BenchError::io("cannot start the server"))?;
+        let mut stdout = BufReader::new(child.stdout.take().expect("the server's output is piped"));
         let mut line = String::new();
         stdout
             .read_line(&mut line)
-            .context("cannot read the output of the server")?;
+            .map_err(BenchError::io("cannot read the output of the server"))?;
         let address = line
             .strip_prefix("listening at http://")
             .and_then(|rest| rest.split_whitespace().next())
@@ -49,7 +48,8 @@ impl Process {
             stdout: Some(stdout),
             address: String::new(),
         };
-        process.address = address.with_context(|| format!("the server did not start: {line}"))?;
+        process.address = address
+            .ok_or_else(|| BenchError::Process(format!("the server did not start: {line}")))?;
         Ok(process)
     }
 
@@ -84,13 +84,20 @@ impl Process {
     }
 
     /// Stops `rhae serve` and returns the number of transactions it committed.
-    pub(crate) fn stop(mut self) -> Result<u64> {
-        kill_process(Pid::from_child(&self.child), Signal::TERM)?;
+    pub(crate) fn stop(mut self) -> Result<u64, BenchError> {
+        let failed = "the server did not stop correctly";
+        kill_process(Pid::from_child(&self.child), Signal::TERM)
+            .map_err(|error| BenchError::io(failed)(error.into()))?;
         let mut rest = String::new();
         if let Some(mut stdout) = self.stdout.take() {
-            stdout.read_to_string(&mut rest)?;
+            stdout
+                .read_to_string(&mut rest)
+                .map_err(BenchError::io(failed))?;
         }
-        ensure!(self.child.wait()?.success(), "the process failed");
+        let status = self.child.wait().map_err(BenchError::io(failed))?;
+        if !status.success() {
+            return Err(BenchError::Process(format!("{failed}: {status}")));
+        }
         let commits = rest.lines().find_map(|line| {
             line.strip_prefix("stopped after ")?
                 .split_whitespace()
@@ -98,7 +105,9 @@ impl Process {
                 .parse()
                 .ok()
         });
-        commits.context("it did not report the number of commits")
+        commits.ok_or_else(|| {
+            BenchError::Process(format!("{failed}: it did not report the number of commits"))
+        })
     }
 }
 
@@ -111,9 +120,11 @@ impl Drop for Process {
 }
 
 /// Creates a new temporary folder for one measurement.
-pub(crate) fn scratch_folder() -> Result<PathBuf> {
+pub(crate) fn scratch_folder() -> Result<PathBuf, BenchError> {
     let folder = std::env::temp_dir().join(format!("rhae-bench-{}", new_run_id()?));
-    std::fs::create_dir_all(&folder)
-        .with_context(|| format!("cannot create `{}`", folder.display()))?;
+    std::fs::create_dir_all(&folder).map_err(BenchError::io(format!(
+        "cannot create `{}`",
+        folder.display()
+    )))?;
     Ok(folder)
 }

@@ -7,10 +7,10 @@
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
 use serde_json::json;
 
 use super::load::{Connection, LoadResult, run_concurrently};
+use crate::BenchError;
 
 /// The media type that the pages request.
 const COMPACT: &str = "application/vnd.rhae.compact+json";
@@ -26,14 +26,15 @@ pub(crate) struct Visitor {
 
 impl Visitor {
     /// Gets a cookie and opens a play, as a page does.
-    pub(crate) fn connect(address: &str, number: usize) -> Result<Self> {
+    pub(crate) fn connect(address: &str, number: usize) -> Result<Self, BenchError> {
         let mut connection = Connection::to(address);
         let status = connection.send(&request(address, "/visit", "", "visit", ""))?;
-        ensure!(status == 204, "a visitor was rejected with {status}");
+        connection.expect_status(status, 204)?;
         let cookie = connection
             .header("set-cookie")
             .and_then(|value| value.split(';').next().map(str::to_owned));
-        let cookie = cookie.context("a visitor received no cookie")?;
+        let cookie = cookie
+            .ok_or_else(|| BenchError::Response("a visitor received no cookie".to_owned()))?;
         let open = json!({"tags": ["human", "browser"]}).to_string();
         let card = connection.json(&request(
             address,
@@ -67,7 +68,7 @@ impl Visitor {
         time: Duration,
         interval: Duration,
         offset: Duration,
-    ) -> Result<LoadResult> {
+    ) -> Result<LoadResult, BenchError> {
         let mut load = LoadResult::default();
         start.wait();
         let started = Instant::now();
@@ -80,11 +81,7 @@ impl Visitor {
                 // Status 400 means that the level is lost, so the visitor restarts it.
                 status = self.send("RESET", load.actions)?;
             }
-            ensure!(
-                status == 200,
-                "the server answered with {status}: {}",
-                String::from_utf8_lossy(self.connection.body())
-            );
+            self.connection.expect_status(status, 200)?;
             load.latencies.push(due.elapsed());
             load.actions += 1;
             due += interval;
@@ -93,7 +90,7 @@ impl Visitor {
         Ok(load)
     }
 
-    fn send(&mut self, command: &str, action: u64) -> Result<u16> {
+    fn send(&mut self, command: &str, action: u64) -> Result<u16, BenchError> {
         let key = format!("{}-{action}-{command}", self.number);
         self.connection.send(&request(
             &self.address,
@@ -106,7 +103,11 @@ impl Visitor {
 }
 
 /// Lets all visitors play concurrently for `time`, each with `per_second` actions per second.
-pub(crate) fn play(visitors: Vec<Visitor>, time: Duration, per_second: u32) -> Result<LoadResult> {
+pub(crate) fn play(
+    visitors: Vec<Visitor>,
+    time: Duration,
+    per_second: u32,
+) -> Result<LoadResult, BenchError> {
     let interval = Duration::from_secs(1) / per_second;
     let count = visitors.len().max(1);
     run_concurrently(visitors, |index, visitor, start| {

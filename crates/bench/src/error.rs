@@ -1,0 +1,36 @@
+//! The errors of this crate.
+
+use std::io;
+
+use rhae_harness::HarnessError;
+
+/// The reason why a measurement failed.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// A file, a connection or a child process failed.
+    #[error("{operation}: {error}")]
+    Io {
+        /// What failed, such as ``cannot create `folder` ``.
+        operation: String,
+        error: io::Error,
+    },
+    /// The run of an agent failed.
+    #[error(transparent)]
+    Run(#[from] HarnessError),
+    /// The server under test sent an unexpected response.
+    #[error("{0}")]
+    Response(String),
+    /// A child process failed or printed something unexpected.
+    #[error("{0}")]
+    Process(String),
+}
+
+impl BenchError {
+    /// Returns a function that adds the failed operation to an I/O error.
+    pub(crate) fn io(operation: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::Io {
+            operation: operation.into(),
+            error,
+        }
+    }
+}
