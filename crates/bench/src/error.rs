@@ -3,6 +3,7 @@
 use std::io;
 
 use rhae_harness::HarnessError;
+use rhae_runs::RunsError;
 
 /// The reason why a measurement failed.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +18,9 @@ pub enum BenchError {
     /// The run of an agent failed.
     #[error(transparent)]
     Run(#[from] HarnessError),
+    /// The folder of a run cannot be created.
+    #[error(transparent)]
+    Folder(#[from] RunsError),
     /// The server under test sent an unexpected response.
     #[error("{0}")]
     Response(String),

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::root;
 
 /// The layer of each crate. A crate may depend only on crates of lower layers.
-const LAYERS: [(&str, u8); 28] = [
+const LAYERS: [(&str, u8); 29] = [
     ("rhae-engine", 0),
     ("rhae-scoring", 0),
     ("rhae-tasks", 0),
@@ -31,6 +31,7 @@ const LAYERS: [(&str, u8); 28] = [
     ("rhae-store", 3),
     ("rhae-web", 3),
     ("rhae-runs", 3),
+    ("rhae-datasets", 4),
     ("rhae-eval", 5),
     ("rhae-harness", 5),
     ("rhae-tui", 5),

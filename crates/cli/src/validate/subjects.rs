@@ -159,11 +159,7 @@ pub(super) fn candidate<'a>(
 }
 
 /// Returns a native game as a subject, with recordings that must replay.
-fn native_subject(
-    id: &str,
-    seed: u64,
-    stored: Vec<StoredRecording>,
-) -> Result<Box<dyn Subject>> {
+fn native_subject(id: &str, seed: u64, stored: Vec<StoredRecording>) -> Result<Box<dyn Subject>> {
     rhae_games::visit(id, OpenNative { seed, stored })
         .context("the environment is not in the registry of native games")
 }

@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
 use rhae_tasks::{FETCH_RECORD_FORMAT, TaskSet};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+
+use crate::DatasetsError;
 
 /// Revisions of the sets at the commits that are fetched by default.
 const DEFAULT_REVISIONS: [(&str, &str); 4] = [
@@ -44,10 +45,6 @@ pub(super) struct Record {
     sets: Map<String, Value>,
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// Returns whether a set has the revision of the commit that is fetched by default.
 pub(super) fn is_default_revision(set: &TaskSet) -> bool {
     let revision = set.revision();
@@ -58,20 +55,20 @@ pub(super) fn is_default_revision(set: &TaskSet) -> bool {
 
 impl Record {
     /// Opens the record of a folder. Creates the folder if it does not exist.
-    pub(super) fn open(folder: &Path) -> Result<Self> {
-        fs::create_dir_all(folder)
-            .with_context(|| format!("cannot create `{}`", folder.display()))?;
+    pub(super) fn open(folder: &Path) -> Result<Self, DatasetsError> {
+        fs::create_dir_all(folder).map_err(DatasetsError::file("create", folder))?;
         let path = folder.join("fetched.json");
         let sets = match fs::read_to_string(&path) {
             Ok(text) => {
-                let value: Value = serde_json::from_str(&text)
-                    .with_context(|| format!("cannot parse `{}`", path.display()))?;
+                let value: Value =
+                    serde_json::from_str(&text).map_err(|error| DatasetsError::Io {
+                        operation: format!("cannot parse `{}`", path.display()),
+                        error: error.into(),
+                    })?;
                 value["sets"].as_object().cloned().unwrap_or_default()
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Map::new(),
-            Err(error) => {
-                return Err(error).with_context(|| format!("cannot read `{}`", path.display()));
-            }
+            Err(error) => return Err(DatasetsError::file("read", &path)(error)),
         };
         Ok(Self {
             folder: folder.to_owned(),
@@ -79,14 +76,17 @@ impl Record {
         })
     }
 
-    /// Writes the challenges and solutions of a set. Returns `same`, `updated` or `new`, padded to
-    /// the width of a table column.
+    /// Writes the challenges and solutions of a set. Returns `same`, `updated` or `new`.
     ///
     /// # Errors
     ///
     /// Returns an error if a task has no solution, if a file that would be overwritten does not
     /// have its recorded checksum, or if a file cannot be written.
-    pub(super) fn write(&mut self, set: &TaskSet, origin: &Origin) -> Result<&'static str> {
+    pub(super) fn write(
+        &mut self,
+        set: &TaskSet,
+        origin: &Origin,
+    ) -> Result<&'static str, DatasetsError> {
         let stem = set.name.rsplit_once('-').map_or_else(
             || set.name.clone(),
             |(corpus, split)| format!("{corpus}_{split}"),
@@ -101,13 +101,12 @@ impl Record {
                 .map(|test| test.output.take().map(|grid| grid.to_json()))
                 .collect();
             challenges.insert(id.to_string(), challenge.to_json());
-            solutions.insert(
-                id.to_string(),
-                json!(outputs.with_context(|| format!("`{id}` has no solution"))?),
-            );
+            let outputs = outputs
+                .ok_or_else(|| DatasetsError::Download(format!("`{id}` has no solution")))?;
+            solutions.insert(id.to_string(), json!(outputs));
         }
         let mut files = Map::new();
-        let mut change = "same   ";
+        let mut change = "same";
         for (kind, content) in [("challenges", challenges), ("solutions", solutions)] {
             let name = format!("{stem}_{kind}.json");
             let text = Value::Object(content).to_string() + "\n";
@@ -119,21 +118,14 @@ impl Record {
                         .sets
                         .get(&set.name)
                         .and_then(|set| set["files"][&name].as_str());
-                    ensure!(
-                        recorded == Some(&hex(&Sha256::digest(before))),
-                        "`{}` has local changes and was not overwritten; remove or rename it to fetch it again",
-                        path.display()
-                    );
+                    if recorded != Some(&hex::encode(Sha256::digest(before))) {
+                        return Err(DatasetsError::LocalChanges(path.display().to_string()));
+                    }
                 }
-                fs::write(&path, &text)
-                    .with_context(|| format!("cannot write `{}`", path.display()))?;
-                change = if before.is_some() {
-                    "updated"
-                } else {
-                    "new    "
-                };
+                fs::write(&path, &text).map_err(DatasetsError::file("write", &path))?;
+                change = if before.is_some() { "updated" } else { "new" };
             }
-            files.insert(name, json!(hex(&Sha256::digest(text.as_bytes()))));
+            files.insert(name, json!(hex::encode(Sha256::digest(text.as_bytes()))));
         }
         let (pairs, tests) = set.counts();
         let entry = json!({
@@ -156,9 +148,9 @@ impl Record {
         json!({"format": FETCH_RECORD_FORMAT, "version": 1, "software": rhae_protocol::SOFTWARE, "sets": self.sets})
     }
 
-    pub(super) fn save(&self) -> Result<()> {
+    pub(super) fn save(&self) -> Result<(), DatasetsError> {
         let path = self.folder.join("fetched.json");
-        let text = serde_json::to_string_pretty(&self.value())? + "\n";
-        fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))
+        let text = format!("{:#}\n", self.value());
+        fs::write(&path, text).map_err(DatasetsError::file("write", &path))
     }
 }
