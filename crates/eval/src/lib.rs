@@ -96,8 +96,12 @@ mod report;
 mod results;
 mod run;
 mod scheduler;
+mod solve_task;
 pub mod solver;
 mod tables;
+mod task_report;
+
+use std::path::PathBuf;
 
 use rhae_runs::RunsError;
 
@@ -107,7 +111,9 @@ pub use plan::{Plan, PlannedSet, shard};
 pub use report::report;
 pub use results::{AttemptResult, EvalResults, SetResult, assemble};
 pub use run::{EvalSpec, Progress, run};
+pub use solve_task::{SolveReport, solve_task};
 pub use tables::{csv, markdown};
+pub use task_report::{TaskReport, load_attempts, revision_warning};
 
 /// The reason why an evaluation failed. Failures of a solver are results, not errors.
 #[derive(Debug, thiserror::Error)]
@@ -115,6 +121,9 @@ pub enum EvalError {
     /// The run folder or its journal cannot be used.
     #[error(transparent)]
     Runs(#[from] RunsError),
+    /// The run has no such task.
+    #[error("the run in `{}` has no task `{task}`", folder.display())]
+    NoSuchTask { folder: PathBuf, task: String },
     /// The data have changed since the run started.
     #[error("the run uses revision {expected} of `{set}`, but the data have revision {found}")]
     OtherData {

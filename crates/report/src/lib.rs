@@ -4,7 +4,7 @@
 //!
 //! | output | functions |
 //! | --- | --- |
-//! | terminal | [`card_table`], [`plain`], [`counted`], [`action_label`] |
+//! | terminal | [`card_table`], [`score_table()`], [`comparison_table`], [`data_table`], [`plain`], [`counted`], [`action_label`] |
 //! | SVG plots | [`actions_plot`], [`completion_plot`], [`score_plot()`], [`growth_plot`] |
 //! | PNG, SVG and GIF | [`contact_sheet`], [`animated_gif`], [`task_picture()`], [`scene_svg`], [`graph_picture()`] |
 //! | HTML pages | [`run_page()`], [`arc_page()`], [`replay_page()`], [`graph_page()`], [`validation_page()`], [`heat_page()`] |
@@ -76,6 +76,7 @@ mod replay_page;
 mod result;
 mod run_page;
 mod score_plot;
+mod score_table;
 mod script;
 mod table;
 mod task_picture;
@@ -98,6 +99,7 @@ pub use replay_page::replay_page;
 pub use rhae_protocol::PACKED_VERSION;
 pub use run_page::{PlayFilm, RunReport, run_page};
 pub use score_plot::{CostUnit, score_plot};
+pub use score_table::{comparison_table, data_table, score_measures, score_table, score_warnings};
 pub use script::{PLAYER_MODULES, player_script};
 pub use table::{PROVISIONAL_BASELINES_NOTE, card_table, wrap_text};
 pub use task_picture::{TASK_COLORS, scene_picture, scene_svg, task_picture};

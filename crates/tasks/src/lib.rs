@@ -67,6 +67,8 @@ mod interval;
 mod json;
 mod load;
 mod prompt;
+mod protocol;
+mod report;
 mod sample;
 mod score;
 mod set;
@@ -83,6 +85,11 @@ pub use grid::{CellRule, Grid, GridError, MAX_GRID_SIDE};
 pub use interval::{Interval, IntervalKind, clopper_pearson_95, wilson_95};
 pub use load::{FETCH_RECORD_FORMAT, Loaded, SourceFile, load};
 pub use prompt::{PROMPTS, Prompt};
+pub use protocol::{Protocol, UnknownProtocol};
+pub use report::{
+    AnswerReport, ComparisonReport, DataReport, ScoreReport, SetSummary, SubmissionReport, average,
+    check_submission,
+};
 pub use sample::{MANIFEST_FORMAT, Manifest, NejumiRule, Reference, SampledTest, sample};
 pub use score::{
     FailureShare, Measure, Rules, Score, TaskScore, TestOutcome, TestScore, Warning, score,

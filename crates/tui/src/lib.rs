@@ -1,8 +1,9 @@
 //! Playing and replaying environments in a terminal.
 //!
 //! [`play`] lets a person play an environment, and [`replay`] shows a recording. Both switch the
-//! terminal to full-screen mode and return when the user quits or a signal arrives. [`ColorDepth`]
-//! is also useful to programs that print grids in colour.
+//! terminal to full-screen mode and return when the user quits or a signal arrives. [`task_text`],
+//! [`attempts_text`] and [`solutions_text`] show static tasks, in colours if a [`ColorDepth`] is
+//! given.
 //!
 //! # Invariants
 //!
@@ -14,11 +15,13 @@
 //! [`Play`](rhae_session::Play) or a [`Film`](rhae_report::Film).
 
 mod error;
+mod grid_text;
 mod play;
 mod replay;
 mod terminal;
 
 pub use error::TuiError;
+pub use grid_text::{ShownAttempt, attempts_text, grid_text, solutions_text, task_text};
 pub use play::{FinishedPlay, play};
 pub use replay::{MAX_SPEED, MIN_SPEED, replay};
 pub use terminal::color::ColorDepth;

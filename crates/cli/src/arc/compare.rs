@@ -1,15 +1,14 @@
 //! `rhae arc compare`: compares two submissions task by task.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use rhae_tasks::{Comparison, Measure, compare, score};
-use serde::Serialize;
+use rhae_report::{comparison_table, score_warnings};
+use rhae_tasks::{ComparisonReport, score};
 
 use super::data::{DataArgs, RuleArgs, SelectArgs, load_submission};
-use super::score::warnings;
 use crate::output;
 
 /// Compare two submissions task by task, with McNemar's exact test.
@@ -32,75 +31,22 @@ pub(super) struct CompareArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct Report {
-    set: String,
-    revision: String,
-    tasks_compared: usize,
-    first: Measure,
-    second: Measure,
-    #[serde(flatten)]
-    comparison: Comparison,
-}
-
 pub(super) fn run(args: &CompareArgs) -> Result<ExitCode> {
     let set = args.data.one_set()?;
     let selection = args.select.selection(&set)?;
-    let first = score(
-        &set,
-        &selection,
-        &load_submission(&args.first)?,
-        args.rules.rules(),
-    )?;
-    let second = score(
-        &set,
-        &selection,
-        &load_submission(&args.second)?,
-        args.rules.rules(),
-    )?;
-    let comparison = compare(&first, &second)?;
+    let scored = |path: &Path| {
+        let submission = load_submission(path)?;
+        anyhow::Ok(score(&set, &selection, &submission, args.rules.rules())?)
+    };
+    let (first, second) = (scored(&args.first)?, scored(&args.second)?);
+    let report = ComparisonReport::new(&first, &second)?;
     if args.json {
-        output::print_json(&Report {
-            set: first.set,
-            revision: first.revision,
-            tasks_compared: first.tasks,
-            first: first.mean_task_score,
-            second: second.mean_task_score,
-            comparison,
-        })?;
+        output::print_json(&report)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let percent = |measure: Measure| format!("{:.2} %", 100.0 * measure.value);
-    let mut text = format!(
-        "{}, revision {}, {} tasks\n\nmean task score   first {}, second {}, difference {:+.2} points\n\
-         tasks solved      by both {}, only by the first {}, only by the second {}, by neither {}\n\
-         McNemar's test    p = {:.4} ({} tasks solved by only one submission)\n",
-        first.set,
-        &first.revision[..12],
-        first.tasks,
-        percent(first.mean_task_score),
-        percent(second.mean_task_score),
-        100.0 * comparison.difference,
-        comparison.both,
-        comparison.only_first,
-        comparison.only_second,
-        comparison.neither,
-        comparison.mcnemar.p,
-        comparison.mcnemar.discordant,
-    );
-    if !comparison.tasks.is_empty() {
-        text.push_str("\ntask              first %  second %\n");
-        for task in &comparison.tasks {
-            text += &format!(
-                "{:<16}  {:>7.2}  {:>8.2}\n",
-                task.task.as_str(),
-                100.0 * task.first,
-                100.0 * task.second
-            );
-        }
-    }
+    let mut text = comparison_table(&report);
     for (name, score) in [("first", &first), ("second", &second)] {
-        let warnings = warnings(score);
+        let warnings = score_warnings(&score.warnings);
         if !warnings.is_empty() {
             text += &format!("\nWarnings of the {name} submission:{warnings}");
         }

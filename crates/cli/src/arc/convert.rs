@@ -1,12 +1,11 @@
 //! `rhae arc convert`: writes a submission in another format.
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
+use rhae_datasets::{SubmissionFormat, write_submission};
 
 use super::data::{DataArgs, RuleArgs, load_submission};
 use crate::output;
@@ -43,46 +42,20 @@ enum Format {
     Official,
 }
 
-#[derive(Serialize)]
-struct ConvertReport {
-    tasks: usize,
-    files: Vec<PathBuf>,
-}
-
 pub(super) fn run(args: &ConvertArgs) -> Result<ExitCode> {
     let set = args.data.one_set()?;
-    let (submission, rules) = (load_submission(&args.submission)?, args.rules.rules());
-    let files = match args.to {
-        Format::Kaggle => vec![(
-            args.out.clone(),
-            submission.to_kaggle(&set, rules).to_string(),
-        )],
-        Format::Official => {
-            fs::create_dir_all(&args.out)
-                .with_context(|| format!("cannot create `{}`", args.out.display()))?;
-            let file = |(id, value): (rhae_tasks::TaskId, serde_json::Value)| {
-                (args.out.join(format!("{id}.json")), value.to_string())
-            };
-            submission
-                .to_official(&set, rules)?
-                .into_iter()
-                .map(file)
-                .collect()
-        }
+    let submission = load_submission(&args.submission)?;
+    let format = match args.to {
+        Format::Kaggle => SubmissionFormat::Kaggle,
+        Format::Official => SubmissionFormat::Official,
     };
-    for (path, text) in &files {
-        fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
-    }
-    let report = ConvertReport {
-        tasks: set.tasks.len(),
-        files: files.into_iter().map(|(path, _)| path).collect(),
-    };
+    let written = write_submission(&submission, &set, args.rules.rules(), format, &args.out)?;
     if args.json {
-        output::print_json(&report)?;
+        output::print_json(&written)?;
     } else {
         output::print(&output::plain(&format!(
             "wrote {} tasks to `{}`",
-            report.tasks,
+            written.tasks,
             args.out.display()
         )))?;
     }

@@ -19,11 +19,11 @@ use rhae_eval::{
 };
 use rhae_protocol::EvalConfig;
 use rhae_runs::{RunFolder, load_lines};
-use rhae_tasks::Parser;
+use rhae_tasks::{Parser, Protocol};
 
 use self::limits::LimitArgs;
 use super::data::SelectArgs;
-use super::protocol::{Failures, Protocol};
+use super::protocol::{Failures, protocol_parser};
 use crate::interrupt::interrupt_flag;
 use crate::models::ModelsArgs;
 
@@ -56,7 +56,7 @@ pub(super) struct EvalArgs {
     #[arg(long, value_name = "I/N", conflicts_with = "resume")]
     shard: Option<String>,
     /// Rules to score by: they set the parser, the number of attempts and the headline measure
-    #[arg(long, value_enum, default_value_t = Protocol::Standard, conflicts_with = "resume")]
+    #[arg(long, value_parser = protocol_parser(), default_value_t = Protocol::Standard, conflicts_with = "resume")]
     protocol: Protocol,
     /// Number of attempts at each test, instead of the protocol's
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "resume")]

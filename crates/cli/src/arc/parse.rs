@@ -5,8 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use rhae_tasks::{Grid, MAX_ANSWER_BYTES, Parser, parse_whole_task};
-use serde::Serialize;
+use rhae_tasks::{AnswerReport, MAX_ANSWER_BYTES, Parser};
 
 use crate::output;
 
@@ -27,23 +26,6 @@ pub(super) struct ParseArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
-#[serde(untagged)]
-enum ParseReport {
-    Grids {
-        parser: &'static str,
-        grids: Vec<Grid>,
-        how: &'static str,
-        /// Byte range in the text; the end is exclusive.
-        span: [usize; 2],
-    },
-    NoGrid {
-        parser: &'static str,
-        reason: &'static str,
-        message: String,
-    },
-}
-
 pub(super) fn run(args: &ParseArgs) -> Result<ExitCode> {
     let mut bytes = Vec::new();
     let max_bytes = MAX_ANSWER_BYTES as u64 + 1;
@@ -53,41 +35,30 @@ pub(super) fn run(args: &ParseArgs) -> Result<ExitCode> {
         .read_to_end(&mut bytes)
         .context("cannot read standard input")?;
     let text = String::from_utf8_lossy(&bytes);
-    let parser = args.parser.name();
-    match parse_whole_task(args.parser, &text, args.tests as usize) {
-        Ok(answer) => {
-            let span = [answer.span.start, answer.span.end];
-            if args.json {
-                output::print_json(&ParseReport::Grids {
-                    parser,
-                    grids: answer.grids,
-                    how: answer.source.name(),
-                    span,
-                })?;
-            } else {
-                for grid in &answer.grids {
+    let report = AnswerReport::new(args.parser, &text, args.tests as usize);
+    if args.json {
+        output::print_json(&report)?;
+    }
+    match report {
+        AnswerReport::Grids {
+            grids,
+            span: [start, end],
+            description,
+            ..
+        } => {
+            if !args.json {
+                for grid in &grids {
                     output::print(&grid.to_string())?;
                 }
-                output::print(&format!(
-                    "found: {}, bytes {} to {}",
-                    answer.source, span[0], span[1]
-                ))?;
+                output::print(&format!("found: {description}, bytes {start} to {end}"))?;
             }
             Ok(ExitCode::SUCCESS)
         }
-        Err(reason) => {
-            if args.json {
-                output::print_json(&ParseReport::NoGrid {
-                    parser,
-                    reason: reason.kind(),
-                    message: reason.to_string(),
-                })?;
-            } else {
-                eprintln!(
-                    "no grid ({}): {}",
-                    reason.kind(),
-                    output::plain(&reason.to_string())
-                );
+        AnswerReport::NoGrid {
+            reason, message, ..
+        } => {
+            if !args.json {
+                eprintln!("no grid ({reason}): {}", output::plain(&message));
             }
             Ok(ExitCode::FAILURE)
         }

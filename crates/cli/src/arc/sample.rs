@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use rhae_datasets::write_tasks;
 use rhae_tasks::{NejumiRule, sample, score};
 
 use super::data::{DataArgs, RuleArgs, load_submission};
@@ -85,13 +86,7 @@ pub(super) fn run(args: &SampleArgs) -> Result<ExitCode> {
         fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
     if let Some(folder) = &args.tasks_out {
-        fs::create_dir_all(folder)
-            .with_context(|| format!("cannot create `{}`", folder.display()))?;
-        for (id, task) in &set.select(&manifest.selection(&set)?)?.tasks {
-            let path = folder.join(format!("{id}.json"));
-            fs::write(&path, task.to_json().to_string() + "\n")
-                .with_context(|| format!("cannot write `{}`", path.display()))?;
-        }
+        write_tasks(&set.select(&manifest.selection(&set)?)?, folder)?;
     }
     if args.json {
         output::print_json(&manifest)?;

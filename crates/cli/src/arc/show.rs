@@ -7,14 +7,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use rhae_eval::{AttemptResult, Ledger, PlannedSet, assemble};
+use rhae_datasets::load_data;
+use rhae_eval::{AttemptResult, TaskReport, load_attempts};
 use rhae_protocol::EvalConfig;
-use rhae_report::{SceneAttempt, TASK_COLORS, scene_picture, scene_svg, task_scene, wrong_cells};
-use rhae_runs::{load_config, load_lines};
-use rhae_tasks::{Grid, Task, TaskId, TaskSet};
-use rhae_tui::ColorDepth;
-use serde::Serialize;
-use serde_json::{Value, json};
+use rhae_report::{SceneAttempt, scene_picture, scene_svg, task_scene};
+use rhae_runs::load_config;
+use rhae_tasks::{TaskId, TaskSet};
+use rhae_tui::{ColorDepth, ShownAttempt, attempts_text, task_text};
 
 use super::data::DataArgs;
 use crate::output;
@@ -68,18 +67,6 @@ pub(super) enum Color {
     Never,
 }
 
-#[derive(Serialize)]
-struct TaskReport {
-    task: TaskId,
-    set: String,
-    revision: String,
-    training_cells: usize,
-    #[serde(flatten)]
-    content: Value,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    attempts: Vec<Value>,
-}
-
 pub(super) fn run(args: &ShowArgs) -> Result<ExitCode> {
     let id = TaskId::from_problem_id(&args.task)?;
     let (set, attempts) = match &args.run {
@@ -112,23 +99,15 @@ pub(super) fn run(args: &ShowArgs) -> Result<ExitCode> {
         write(path, scene_svg(&scene, args.zoom as usize).as_bytes())?;
     }
     if args.json {
-        let (revision, training_cells) = (set.revision(), task.training_cells());
-        let attempts = attempts.iter().map(attempt_json).collect();
-        output::print_json(&TaskReport {
-            task: id,
-            set: set.name,
-            revision,
-            training_cells,
-            content: task.to_json(),
-            attempts,
-        })?;
+        output::print_json(&TaskReport::new(&id, &set, &task, &attempts))?;
     } else if args.png.is_none() && args.svg.is_none() {
         let depth = depth(args.color);
-        output::print(&text(&id, &task, depth, output::width()))?;
+        output::print(&task_text(&id, &task, depth, output::width()))?;
         if !attempts.is_empty() {
+            let shown: Vec<ShownAttempt<'_>> = attempts.iter().map(shown_attempt).collect();
             output::print(&format!(
                 "\n{}",
-                attempts_text(&task, &attempts, depth).trim_end()
+                attempts_text(&task, &shown, depth).trim_end()
             ))?;
         }
     }
@@ -137,116 +116,29 @@ pub(super) fn run(args: &ShowArgs) -> Result<ExitCode> {
 
 /// Returns the set of a run that contains the task, and the run's attempts at it.
 fn load_run(args: &ShowArgs, folder: &Path, id: &TaskId) -> Result<(TaskSet, Vec<AttemptResult>)> {
-    let config: EvalConfig = load_config(folder)?;
     let data = if args.data.is_empty() {
-        config.data.clone()
+        load_config::<EvalConfig>(folder)?.data
     } else {
         args.data.clone()
     };
-    let loaded = DataArgs::new(data, Vec::new()).load()?;
-    let wanted = |name: &str| args.set.is_empty() || args.set.iter().any(|set| set == name);
-    let record = config
-        .sets
-        .iter()
-        .find(|set| set.tests.contains_key(id.as_str()) && wanted(&set.name));
-    let record =
-        record.with_context(|| format!("the run in `{}` has no task `{id}`", folder.display()))?;
-    let planned = PlannedSet::from_record(record, &loaded.sets)?;
-    let parser = config
-        .parser
-        .parse()
-        .context("the configuration of the run names an unknown parser")?;
-    let ledger = Ledger::from_lines(&load_lines(folder)?);
-    let results = assemble(&config, std::slice::from_ref(&planned), &ledger, parser)?;
-    Ok((
-        planned.set,
-        results
-            .attempt_results
-            .into_iter()
-            .filter(|result| result.task == *id)
-            .collect(),
-    ))
+    Ok(load_attempts(
+        folder,
+        &load_data(&data)?.sets,
+        &args.set,
+        id,
+    )?)
 }
 
-fn attempt_json(result: &AttemptResult) -> Value {
-    let mut value = json!({
-        "test": result.test,
-        "attempt": result.attempt,
-        "right": result.right,
-        "how": result.how,
-        "seconds": result.ms as f64 / 1000.0,
-    });
-    match &result.grid {
-        Ok(grid) => value["answer"] = grid.to_json(),
-        Err((kind, reason)) => value["failed"] = json!({"reason": kind, "message": reason}),
+fn shown_attempt(result: &AttemptResult) -> ShownAttempt<'_> {
+    ShownAttempt {
+        test: result.test,
+        attempt: result.attempt,
+        grid: result
+            .grid
+            .as_ref()
+            .map_err(|(kind, reason)| (*kind, reason.as_str())),
+        how: result.how.as_deref(),
     }
-    if let Some(text) = &result.text {
-        value["text"] = json!(text);
-    }
-    value
-}
-
-/// Formats the attempts. Without colours, a wrong cell has a `!` after its digit; with colours, it
-/// contains `><`.
-fn attempts_text(task: &Task, attempts: &[AttemptResult], depth: Option<ColorDepth>) -> String {
-    let mut text = String::new();
-    for result in attempts {
-        let expected = task
-            .test
-            .get(result.test)
-            .and_then(|test| test.output.as_ref());
-        let head = format!("test {}, attempt {}", result.test + 1, result.attempt);
-        match &result.grid {
-            Ok(grid) => {
-                let verdict = match expected {
-                    Some(expected) if expected == grid => ", right".to_owned(),
-                    Some(expected) if !expected.same_size(grid) => {
-                        format!(
-                            ", wrong size: {} x {}, expected {} x {}",
-                            grid.height(),
-                            grid.width(),
-                            expected.height(),
-                            expected.width()
-                        )
-                    }
-                    Some(expected) => match wrong_cells(grid, expected).len() {
-                        1 => ", 1 wrong cell".to_owned(),
-                        many => format!(", {many} wrong cells"),
-                    },
-                    None => String::new(),
-                };
-                let wrong = expected.map_or_else(Vec::new, |expected| wrong_cells(grid, expected));
-                text += &format!("{head}{verdict}\n");
-                for (y, row) in grid.rows().enumerate() {
-                    text += marked_line(row, depth, |x| wrong.contains(&(x, y))).trim_end();
-                    text.push('\n');
-                }
-            }
-            Err((kind, reason)) => {
-                text += &format!("{head}: no grid ({kind}): {}\n", output::plain(reason));
-            }
-        }
-        if let Some(how) = &result.how {
-            text += &format!("  {}\n", output::plain(how).replace('\n', " "));
-        }
-        text.push('\n');
-    }
-    text
-}
-
-fn marked_line(row: &[u8], depth: Option<ColorDepth>, wrong: impl Fn(usize) -> bool) -> String {
-    let cell = |(x, cell): (usize, &u8)| match depth {
-        None => format!("{cell}{}", if wrong(x) { '!' } else { ' ' }),
-        Some(depth) => {
-            let mark = if wrong(x) { "><" } else { "  " };
-            format!(
-                "\x1b[{}m{mark}",
-                depth.parameters(TASK_COLORS[usize::from(*cell)], true)
-            )
-        }
-    };
-    let end = if depth.is_some() { "\x1b[0m" } else { "" };
-    row.iter().enumerate().map(cell).collect::<String>() + end
 }
 
 /// Returns the colour depth of the terminal, or `None` to print digits without colours.
@@ -254,81 +146,4 @@ pub(super) fn depth(color: Color) -> Option<ColorDepth> {
     let auto =
         color == Color::Auto && stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     (color == Color::Always || auto).then(|| ColorDepth::detect(|name| std::env::var(name).ok()))
-}
-
-fn text(id: &TaskId, task: &Task, depth: Option<ColorDepth>, width: usize) -> String {
-    let size = |grid: &Grid| format!("{} x {}", grid.height(), grid.width());
-    let mut text = format!(
-        "{id}: {} training pairs, {} tests\n",
-        task.train.len(),
-        task.test.len()
-    );
-    let train = task
-        .train
-        .iter()
-        .map(|pair| ("pair", &pair.input, Some(&pair.output)));
-    let tests = task
-        .test
-        .iter()
-        .map(|test| ("test", &test.input, test.output.as_ref()));
-    let numbers = (1..=task.train.len()).chain(1..);
-    for (number, (kind, input, output)) in numbers.zip(train.chain(tests)) {
-        let sizes = output.map_or_else(
-            || format!("{} -> ?", size(input)),
-            |output| format!("{} -> {}", size(input), size(output)),
-        );
-        text += &format!("\n{kind} {number}, {sizes}\n");
-        match output {
-            Some(output) if 2 * (input.width() + output.width()) + 4 <= width => {
-                text += &side_by_side(input, output, depth);
-            }
-            Some(output) => {
-                text += &format!(
-                    "{}\n{}",
-                    format_grid(input, depth),
-                    format_grid(output, depth)
-                );
-            }
-            None => text += &format_grid(input, depth),
-        }
-    }
-    text
-}
-
-pub(super) fn format_grid(grid: &Grid, depth: Option<ColorDepth>) -> String {
-    grid.rows()
-        .map(|row| line(row, depth).trim_end().to_owned() + "\n")
-        .collect()
-}
-
-fn side_by_side(left: &Grid, right: &Grid, depth: Option<ColorDepth>) -> String {
-    let mut text = String::new();
-    let (mut rows, mut others) = (left.rows(), right.rows());
-    for _ in 0..left.height().max(right.height()) {
-        let row = rows
-            .next()
-            .map_or_else(|| " ".repeat(2 * left.width()), |row| line(row, depth));
-        let other = others
-            .next()
-            .map_or_else(String::new, |row| line(row, depth));
-        text += (row + "    " + &other).trim_end();
-        text.push('\n');
-    }
-    text
-}
-
-/// Formats a row with two columns per cell, so that cells look square.
-fn line(row: &[u8], depth: Option<ColorDepth>) -> String {
-    match depth {
-        None => row.iter().map(|cell| format!("{cell} ")).collect(),
-        Some(depth) => {
-            let cell = |cell: &u8| {
-                format!(
-                    "\x1b[{}m  ",
-                    depth.parameters(TASK_COLORS[usize::from(*cell)], true)
-                )
-            };
-            row.iter().map(cell).collect::<String>() + "\x1b[0m"
-        }
-    }
 }

@@ -2,17 +2,16 @@
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use rhae_solve::{Budget, Candidate, Solution, solve_test};
-use rhae_tasks::{Grid, Task, TaskId};
-use rhae_tui::ColorDepth;
-use serde::Serialize;
+use rhae_eval::{SolveReport, solve_task};
+use rhae_solve::Budget;
+use rhae_tasks::{Task, TaskId};
+use rhae_tui::solutions_text;
 
 use super::data::DataArgs;
-use super::show::{Color, depth, format_grid};
+use super::show::{Color, depth};
 use crate::output;
 
 /// Solve a task by program search, without a model or network; prints two answers for each test and
@@ -47,68 +46,17 @@ pub(super) struct SolveArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct SolveReport<'a> {
-    task: &'a TaskId,
-    work_per_test: u64,
-    tests: Vec<TestReport<'a>>,
-}
-
-#[derive(Serialize)]
-struct TestReport<'a> {
-    work: u64,
-    attempts: Vec<AttemptReport<'a>>,
-}
-
-#[derive(Serialize)]
-struct AttemptReport<'a> {
-    answer: &'a Grid,
-    method: &'static str,
-    program: &'a str,
-    pairs_fitted: usize,
-    pairs: usize,
-    confidence: f64,
-    /// Whether the answer equals the solution; `None` if the solution is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    right: Option<bool>,
-    layers: Vec<LayerReport<'a>>,
-}
-
-#[derive(Serialize)]
-struct LayerReport<'a> {
-    program: &'a str,
-    used: &'a str,
-    cells_decided: usize,
-    painted: &'a Grid,
-}
-
 pub(super) fn run(args: &SolveArgs) -> Result<ExitCode> {
     let (id, task) = find_task(args)?;
     let budget = Budget {
         work: args.work * 1_000_000,
         ..Budget::default()
     };
-    let solutions = solve(&task, &budget);
+    let solutions = solve_task(&task, &budget);
     if args.json {
-        let tests = task
-            .test
-            .iter()
-            .zip(&solutions)
-            .map(|(test, solution)| TestReport {
-                work: solution.work,
-                attempts: solution
-                    .attempts(2)
-                    .iter()
-                    .map(|answer| attempt_report(answer, test.output.as_ref()))
-                    .collect(),
-            });
-        output::print_json(&SolveReport {
-            task: &id,
-            work_per_test: budget.work,
-            tests: tests.collect(),
-        })?;
+        output::print_json(&SolveReport::new(&id, &task, &budget, &solutions))?;
     } else {
-        output::print(&text(
+        output::print(&solutions_text(
             &id,
             &task,
             &solutions,
@@ -152,102 +100,4 @@ fn find_task(args: &SolveArgs) -> Result<(TaskId, Task)> {
     let set = DataArgs::new(args.data.clone(), args.set.clone()).one_set()?;
     let task = set.task(&id)?.clone();
     Ok((id, task))
-}
-
-/// Solves all tests of a task, each in its own thread, in batches of as many tests as there are
-/// cores.
-fn solve(task: &Task, budget: &Budget) -> Vec<Solution> {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let tests: Vec<usize> = (0..task.test.len()).collect();
-    let mut solutions = Vec::new();
-    for batch in tests.chunks(cores) {
-        thread::scope(|scope| {
-            let running: Vec<_> = batch
-                .iter()
-                .map(|&test| scope.spawn(move || solve_test(task, test, budget, &|| false)))
-                .collect();
-            solutions.extend(
-                running
-                    .into_iter()
-                    .map(|thread| thread.join().expect("the solver does not panic")),
-            );
-        });
-    }
-    solutions
-}
-
-fn attempt_report<'a>(answer: &'a Candidate, truth: Option<&Grid>) -> AttemptReport<'a> {
-    let layers = answer.layers.iter().map(|layer| LayerReport {
-        program: &layer.program,
-        used: &layer.used,
-        cells_decided: layer.decided,
-        painted: &layer.painted,
-    });
-    AttemptReport {
-        answer: &answer.grid,
-        method: answer.method.name(),
-        program: &answer.program,
-        pairs_fitted: answer.fits,
-        pairs: answer.pairs,
-        confidence: answer.confidence(),
-        right: truth.map(|truth| *truth == answer.grid),
-        layers: layers.collect(),
-    }
-}
-
-fn text(
-    id: &TaskId,
-    task: &Task,
-    solutions: &[Solution],
-    explain: bool,
-    depth: Option<ColorDepth>,
-) -> String {
-    let mut text = format!("{id}\n");
-    for (number, (test, solution)) in task.test.iter().zip(solutions).enumerate() {
-        text += &format!(
-            "\ntest {}, {} million cells examined\n{}",
-            number + 1,
-            solution.work / 1_000_000,
-            format_grid(&test.input, depth)
-        );
-        for (number, answer) in solution.attempts(2).iter().enumerate() {
-            let right = match &test.output {
-                Some(truth) if *truth == answer.grid => ", right",
-                Some(_) => ", wrong",
-                None => "",
-            };
-            text += &format!(
-                "\nattempt {}: {}, fits {} of {} pairs, confidence {:.2}{right}\n  {}\n{}",
-                number + 1,
-                answer.method.name(),
-                answer.fits,
-                answer.pairs,
-                answer.confidence(),
-                answer.program,
-                format_grid(&answer.grid, depth)
-            );
-            if explain {
-                text += &layers(answer, depth);
-            }
-        }
-    }
-    text
-}
-
-/// Formats the layers of an answer in order of precedence: each cell is painted by the first layer
-/// that decides it.
-fn layers(answer: &Candidate, depth: Option<ColorDepth>) -> String {
-    let mut text = String::new();
-    for (number, layer) in answer.layers.iter().enumerate() {
-        text += &format!(
-            "\n  layer {} of {}: {} of `{}`, decides {} cells of the training outputs\n{}",
-            number + 1,
-            answer.layers.len(),
-            layer.used,
-            layer.program,
-            layer.decided,
-            format_grid(&layer.painted, depth)
-        );
-    }
-    text
 }

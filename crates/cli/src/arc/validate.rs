@@ -1,15 +1,14 @@
 //! `rhae arc validate`: checks task data, or a submission against its data.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use rhae_tasks::{Grid, TaskSet, Warning, score};
-use serde::Serialize;
+use rhae_report::{data_table, score_warnings};
+use rhae_tasks::{DataReport, check_submission};
 
 use super::data::{DataArgs, RuleArgs, SelectArgs, load_submission};
-use super::score::warnings;
 use crate::output;
 
 /// Check task data, or check a submission against its data; the exit code is 0 if there is no
@@ -35,144 +34,27 @@ pub(super) struct ValidateArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct SetSummary {
-    set: String,
-    revision: String,
-    tasks: usize,
-    training_pairs: usize,
-    test_inputs: usize,
-    /// Number of tests with a known solution.
-    solutions: usize,
-}
-
-#[derive(Serialize)]
-struct DataReport {
-    sets: Vec<SetSummary>,
-    notes: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct SubmissionReport {
-    set: String,
-    revision: String,
-    valid: bool,
-    /// Number of tests without a readable answer.
-    failed_test_inputs: usize,
-    warnings: Vec<Warning>,
-}
-
 pub(super) fn run(args: &ValidateArgs) -> Result<ExitCode> {
-    match &args.submission {
-        None => check_data(args),
-        Some(path) => check_submission(args, path),
+    if let Some(path) = &args.submission {
+        return check(args, path);
     }
-}
-
-fn check_data(args: &ValidateArgs) -> Result<ExitCode> {
-    let loaded = args.data.load()?;
-    let summary = |set: &TaskSet| {
-        let (training_pairs, test_inputs) = set.counts();
-        let solutions = set
-            .tasks
-            .values()
-            .flat_map(|task| &task.test)
-            .filter(|test| test.output.is_some())
-            .count();
-        SetSummary {
-            set: set.name.clone(),
-            revision: set.revision(),
-            tasks: set.tasks.len(),
-            training_pairs,
-            test_inputs,
-            solutions,
-        }
-    };
-    let report = DataReport {
-        sets: loaded.sets.iter().map(summary).collect(),
-        notes: loaded.notes,
-    };
+    let report = DataReport::new(&args.data.load()?);
     if args.json {
         output::print_json(&report)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let width = report
-        .sets
-        .iter()
-        .map(|set| set.set.chars().count())
-        .max()
-        .unwrap_or(0)
-        .max(3);
-    output::print(&format!(
-        "{:<width$}  tasks  pairs  tests  solutions  revision",
-        "set"
-    ))?;
-    for set in &report.sets {
-        let (name, tasks, pairs, tests) = (
-            output::plain(&set.set),
-            set.tasks,
-            set.training_pairs,
-            set.test_inputs,
-        );
-        output::print(&format!(
-            "{name:<width$}  {tasks:>5}  {pairs:>5}  {tests:>5}  {:>9}  {}",
-            set.solutions, set.revision
-        ))?;
-    }
-    for note in &report.notes {
-        output::print(&output::plain(&format!("note: {note}")))?;
+    } else {
+        output::print(&data_table(&report))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn check_submission(args: &ValidateArgs, path: &std::path::Path) -> Result<ExitCode> {
-    let mut set = args.data.one_set()?;
-    let revision = set.revision();
-    // Whether an answer is readable does not depend on the solution, but scoring requires one.
-    // Tests without a known solution therefore get a placeholder.
-    let placeholder = Grid::new(&[vec![0]])?;
-    for test in set.tasks.values_mut().flat_map(|task| &mut task.test) {
-        test.output.get_or_insert_with(|| placeholder.clone());
-    }
-    let mut score = score(
-        &set,
-        &args.select.selection(&set)?,
-        &load_submission(path)?,
-        args.rules.rules(),
-    )?;
-    let tests = score
-        .results
-        .iter()
-        .flat_map(|result| result.tests.iter().map(move |test| (&result.task, test)));
-    let failed: Vec<Warning> = tests
-        .filter(|(_, test)| test.outcome.is_failure())
-        .map(|(task, test)| Warning {
-            kind: "no-grid",
-            task: Some(task.clone()),
-            message: format!(
-                "test {} has no grid: {}",
-                test.test + 1,
-                test.outcome.name()
-            ),
-        })
-        .collect();
-    let failed_test_inputs = failed.len();
-    score.warnings.extend(failed);
-    // Two identical attempts waste one of them, but the submission is still valid.
-    let valid = score
-        .warnings
-        .iter()
-        .all(|warning| warning.kind == "identical-attempts");
+fn check(args: &ValidateArgs, path: &Path) -> Result<ExitCode> {
+    let set = args.data.one_set()?;
+    let selection = args.select.selection(&set)?;
+    let submission = load_submission(path)?;
+    let report = check_submission(&set, &selection, &submission, args.rules.rules())?;
     if args.json {
-        let set = score.set;
-        output::print_json(&SubmissionReport {
-            set,
-            revision,
-            valid,
-            failed_test_inputs,
-            warnings: score.warnings,
-        })?;
-        return Ok(if valid {
+        output::print_json(&report)?;
+        return Ok(if report.valid {
             ExitCode::SUCCESS
         } else {
             ExitCode::FAILURE
@@ -180,11 +62,15 @@ fn check_submission(args: &ValidateArgs, path: &std::path::Path) -> Result<ExitC
     }
     output::print(&format!(
         "checked {} tasks and {} tests of {}",
-        score.tasks,
-        score.test_inputs,
-        output::plain(&score.set)
+        report.tasks,
+        report.test_inputs,
+        output::plain(&report.set)
     ))?;
-    output::print(output::plain(&warnings(&score)).trim_start())?;
-    ensure!(valid, "`{}` is not a valid submission", path.display());
+    output::print(output::plain(&score_warnings(&report.warnings)).trim_start())?;
+    ensure!(
+        report.valid,
+        "`{}` is not a valid submission",
+        path.display()
+    );
     Ok(ExitCode::SUCCESS)
 }

@@ -219,7 +219,7 @@ fn text(config: &EvalConfig, results: &EvalResults) -> String {
                     "mean_task_score"
                 };
                 text += &measures(score, headline);
-                text += &warnings(score);
+                text += &warnings(&score.warnings);
             }
             None => text.push_str("not scored: the solutions are not known\n"),
         }
