@@ -5,24 +5,23 @@
 //! resource that the caller may not see, the server does the same lookup and sends the same
 //! response as for one that does not exist.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+mod keys;
+mod visitor_keys;
+
+use std::sync::Arc;
+use std::time::Instant;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use rhae_engine::{GameId, GameInfo};
-use rhae_store::{GameSet, GameSets, Key, KeyId, KeyStore, Owner, Scopes};
+use rhae_store::{GameSet, GameSets, KeyStore, Owner, Scopes};
+use rhae_web::Viewer;
 use sha2::{Digest, Sha256};
 
-use crate::rate_limiter::RateLimiter;
 use crate::web::{COOKIE, is_page};
-use crate::{ApiError, ApiKey, Server};
-
-/// How long a key read from the store is cached. A revoked key is refused after at most this time.
-const CACHE_TTL: Duration = Duration::from_secs(1);
-const MAX_CACHED_KEYS: usize = 4096;
+use crate::{ApiError, ApiKey, Clock, Limits, Visitors};
+use keys::Keys;
+use visitor_keys::NewKeyLimiter;
 
 /// The sender of a request and its permissions.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +85,7 @@ impl Caller {
         self.admin || self.reads_all_cards
     }
 
-    fn can_see_set(&self, set: GameSet) -> bool {
+    pub(crate) fn can_see_set(&self, set: GameSet) -> bool {
         self.admin || self.sets.contains(set)
     }
 }
@@ -122,57 +121,56 @@ struct PresentedKey<'a> {
     in_browser: bool,
 }
 
-/// The keys of a server that requires them, with a short-lived cache and the rate limiter.
-pub(crate) struct Keys {
-    store: Arc<dyn KeyStore>,
-    cache: Mutex<HashMap<KeyId, (Key, Instant)>>,
-    rate_limiter: RateLimiter,
+/// The clients that may use the server, and how often.
+pub(crate) struct Access {
+    /// `None` if access is open.
+    keys: Option<Keys>,
+    visitors: Visitors,
+    limits: Limits,
+    clock: Arc<dyn Clock>,
     started: Instant,
+    new_key_limiter: NewKeyLimiter,
 }
 
-impl Keys {
-    pub(crate) fn new(store: Arc<dyn KeyStore>) -> Self {
+impl Access {
+    /// Access for every client, with any key or none.
+    pub(crate) fn open(visitors: Visitors, limits: Limits, clock: Arc<dyn Clock>) -> Self {
         Self {
-            store,
-            cache: Mutex::default(),
-            rate_limiter: RateLimiter::default(),
+            keys: None,
+            visitors,
+            limits,
+            clock,
             started: Instant::now(),
+            new_key_limiter: NewKeyLimiter::default(),
         }
     }
 
-    pub(crate) fn store(&self) -> &dyn KeyStore {
-        self.store.as_ref()
+    /// Access only with a key from this store, under the same limits.
+    pub(crate) fn with_keys(&self, keys: Arc<dyn KeyStore>) -> Self {
+        Self {
+            keys: Some(Keys::new(keys)),
+            ..Self::open(self.visitors, self.limits, Arc::clone(&self.clock))
+        }
     }
 
-    /// Returns the stored key with this id. Unknown ids are not cached, so that made-up ids cannot
-    /// fill the cache.
-    async fn find(&self, id: KeyId) -> Result<Option<Key>, ApiError> {
-        let now = Instant::now();
-        if let Some((key, read)) = self
-            .cache
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(&id)
-            && now < *read + CACHE_TTL
-        {
-            return Ok(Some(key.clone()));
-        }
-        let key = self.store.key(id).await?;
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if cache.len() >= MAX_CACHED_KEYS {
-            cache.retain(|_, (_, read)| now < *read + CACHE_TTL);
-        }
-        match &key {
-            Some(key) if cache.len() < MAX_CACHED_KEYS => {
-                drop(cache.insert(id, (key.clone(), now)));
-            }
-            _ => drop(cache.remove(&id)),
-        }
-        Ok(key)
+    /// Whether every client may use the server.
+    pub(crate) const fn is_open(&self) -> bool {
+        self.keys.is_none()
     }
-}
 
-impl Server {
+    pub(crate) const fn visitors(&self) -> Visitors {
+        self.visitors
+    }
+
+    /// Who views a page.
+    pub(crate) const fn viewer(&self, caller: Option<&Caller>) -> Viewer {
+        match caller {
+            _ if self.is_open() => Viewer::OpenAccess,
+            Some(_) => Viewer::KeyHolder,
+            None => Viewer::Anonymous,
+        }
+    }
+
     /// Identifies the caller of a request. If the server requires keys, returns `None` for a path
     /// that needs no key, and for a page requested without a valid key: the page's handler then
     /// decides what to show.
@@ -219,16 +217,13 @@ impl Server {
             admin,
             visitor,
         } = stored.scopes;
-        let limits = &self.config.limits;
-        if let Some(max) = if visitor {
-            limits.visitor_requests_per_minute
+        let max_requests = if visitor {
+            self.limits.visitor_requests_per_minute
         } else {
-            limits.requests_per_minute
-        } {
-            let counted = keys
-                .rate_limiter
-                .count(stored.id, max, keys.started.elapsed());
-            counted.map_err(|retry_seconds| ApiError::RateLimit { max, retry_seconds })?;
+            self.limits.requests_per_minute
+        };
+        if let Some(max) = max_requests {
+            keys.count_request(stored.id, max)?;
         }
         Ok(Caller {
             owner,
@@ -239,29 +234,6 @@ impl Server {
             visitor,
             in_browser,
         })
-    }
-
-    /// The environments that the caller may see, older versions of an environment before newer
-    /// ones.
-    pub(crate) fn games(&self, caller: &Caller) -> impl DoubleEndedIterator<Item = &GameInfo> {
-        let caller = *caller;
-        self.games
-            .iter()
-            .zip(&self.sets)
-            .filter(move |(_, set)| caller.can_see_set(**set))
-            .map(|(info, _)| info)
-    }
-
-    /// Finds an environment that the caller may see. `name` is a full id, or a four-character name,
-    /// which selects the newest version.
-    pub(crate) fn game(&self, caller: &Caller, name: &str) -> Option<&GameInfo> {
-        let exact = self.games(caller).find(|info| info.id.as_str() == name);
-        exact.or_else(|| self.games(caller).rev().find(|info| info.id.base() == name))
-    }
-
-    /// Whether the caller may see an environment.
-    pub(crate) fn can_see(&self, caller: &Caller, id: &GameId) -> bool {
-        self.games(caller).any(|info| info.id == *id)
     }
 }
 

@@ -1,208 +1,149 @@
-//! `/api/scorecard/…`: opening, keeping open, reading and closing scorecards.
+//! The scorecards of the server.
 //!
 //! The totals of a card are sums over the counts of its plays, which the store updates with every
 //! appended log entry.
 
 use std::sync::Arc;
 
-use axum::Json;
-use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
-use axum::extract::{Path, State};
-use axum::http::HeaderMap;
-use rhae_engine::{ActionSet, GameId, GameInfo};
 use rhae_protocol::Scorecard;
 use rhae_scoring::Method;
 use rhae_session::{CardMetadata, EnvironmentRuns, scorecard};
-use rhae_store::{Card, CardId, NewCard, StoreError};
+use rhae_store::{
+    Card, CardId, CardKey, IdempotencyKey, NewCard, Owner, StaleCutoffs, Store, StoreError,
+};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::access::Caller;
-use crate::body::Fields;
-use crate::idempotency::idempotency_key;
-use crate::openapi::{Always, Bodied, CardBody, ErrorBody, Named, OpeningBody};
-use crate::{ApiError, Server};
+use crate::games::Games;
+use crate::idempotency::Idempotency;
+use crate::{ApiError, Clock, Config};
 
-type Body = Result<Bytes, BytesRejection>;
+/// The scorecards of a server.
+pub(crate) struct Cards {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    games: Arc<Games>,
+    idempotency: Arc<Idempotency>,
+    config: Config,
+}
 
-/// Opens a scorecard.
-#[utoipa::path(
-    post,
-    path = "/api/scorecard/open",
-    tag = "scorecards",
-    params(("Idempotency-Key" = Option<String>, Header, description = "A request repeated with the same key, path and body is executed once", min_length = 1, max_length = 255, pattern = "^[!-~]+$")),
-    request_body = Option<OpeningBody>,
-    responses((status = OK, body = CardBody, description = "The new scorecard"),
-        (status = CONFLICT, body = ErrorBody, description = "The limit on open scorecards is reached"),
-        (status = UNPROCESSABLE_ENTITY, body = ErrorBody, description = "The idempotency key was already used for a different request"), Always, Bodied)
-)]
-pub(crate) async fn open(
-    State(server): State<Arc<Server>>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Json<CardBody>, ApiError> {
-    let key = idempotency_key(&headers, caller.owner, "scorecard/open", &body)?;
-    let fields = Fields::read_optional(&headers, body)?;
-    let mut tags = fields.texts("tags")?;
-    if !tags.iter().any(|tag| tag == "human" || tag == "agent") {
-        tags.push("agent".to_owned());
-    }
-    let competition = fields.flag("competition_mode")? || server.config.competition;
-    let card = NewCard {
-        id: CardId(Uuid::new_v4()),
-        owner: caller.owner,
-        tags,
-        source_url: fields.text("source_url")?.map(str::to_owned),
-        opaque: fields.extra("opaque", server.config.limits.extra_bytes)?,
-        competition,
-        games: if competition {
-            server.games(&caller).map(|info| info.id.clone()).collect()
-        } else {
-            Vec::new()
-        },
-        only_one: server.config.competition,
-        max_open: server.config.limits.max_open_cards(caller.visitor),
-        lasting: caller.in_browser,
-        opened_ms: server.clock.now_ms(),
-    };
-    let id = card.id;
-    let opened = server.store.open_card_idempotent(card, key.clone()).await;
-    let id = match opened {
-        Ok(()) => id,
-        Err(StoreError::OpenedBefore) => {
-            server
-                .recover_card(key, ApiError::SecondCompetitionCard)
-                .await?
+/// The properties that a client gives to a new card.
+pub(crate) struct CardRequest {
+    pub(crate) tags: Vec<String>,
+    pub(crate) source_url: Option<String>,
+    pub(crate) opaque: Option<Value>,
+    pub(crate) competition: bool,
+}
+
+impl Cards {
+    pub(crate) fn new(
+        games: Arc<Games>,
+        idempotency: Arc<Idempotency>,
+        (store, clock): (Arc<dyn Store>, Arc<dyn Clock>),
+        config: Config,
+    ) -> Self {
+        Self {
+            store,
+            clock,
+            games,
+            idempotency,
+            config,
         }
-        Err(StoreError::TooManyCards(max)) => {
-            server
-                .recover_card(key, ApiError::TooManyCards(max))
-                .await?
-        }
-        Err(error) => server.recover_card(key, error.into()).await?,
-    };
-    Ok(Json(CardBody {
-        card_id: id.to_string(),
-    }))
-}
-
-/// Resets the idle time of an open scorecard.
-#[utoipa::path(
-    post,
-    path = "/api/scorecard/heartbeat",
-    tag = "scorecards",
-    request_body = CardBody,
-    responses((status = OK, body = CardBody, description = "The scorecard is open"), Always, Bodied, Named)
-)]
-pub(crate) async fn heartbeat(
-    State(server): State<Arc<Server>>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Json<CardBody>, ApiError> {
-    let fields = Fields::read(&headers, body)?;
-    let card = server
-        .open_card(&caller, fields.required("card_id")?)
-        .await?;
-    server
-        .store
-        .touch_card(card.key, server.clock.now_ms())
-        .await
-        .map_err(|error| not_open(error, card.id))?;
-    Ok(Json(CardBody {
-        card_id: card.id.to_string(),
-    }))
-}
-
-/// Closes a scorecard. Its plays accept no further commands.
-#[utoipa::path(
-    post,
-    path = "/api/scorecard/close",
-    tag = "scorecards",
-    request_body = CardBody,
-    responses((status = OK, body = Scorecard, description = "The final result"), Always, Bodied, Named)
-)]
-pub(crate) async fn close(
-    State(server): State<Arc<Server>>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Json<Scorecard>, ApiError> {
-    let fields = Fields::read(&headers, body)?;
-    let card = server
-        .open_card(&caller, fields.required("card_id")?)
-        .await?;
-    server
-        .store
-        .close_card(card.key, server.clock.now_ms())
-        .await
-        .map_err(|error| not_open(error, card.id))?;
-    server.scorecard(&card).await.map(Json)
-}
-
-/// Returns a scorecard, open or closed.
-#[utoipa::path(
-    get,
-    path = "/api/scorecard/{card_id}",
-    tag = "scorecards",
-    params(("card_id" = String, Path, description = "The scorecard")),
-    responses((status = OK, body = Scorecard, description = "The current result"),
-        (status = FORBIDDEN, body = ErrorBody, description = "A competition scorecard cannot be read before it is closed"), Always, Named)
-)]
-pub(crate) async fn read(
-    State(server): State<Arc<Server>>,
-    caller: Caller,
-    Path(id): Path<String>,
-) -> Result<Json<Scorecard>, ApiError> {
-    let card = server.readable_card(&caller, &id).await?;
-    server.scorecard(&card).await.map(Json)
-}
-
-/// Returns the part of a scorecard that concerns one environment.
-#[utoipa::path(
-    get,
-    path = "/api/scorecard/{card_id}/{game_id}",
-    tag = "scorecards",
-    params(("card_id" = String, Path, description = "The scorecard"),
-        ("game_id" = String, Path, description = "The environment: its four-character name, or the full id with the version")),
-    responses((status = OK, body = Scorecard, description = "The current result of this environment"),
-        (status = FORBIDDEN, body = ErrorBody, description = "A competition scorecard cannot be read before it is closed"), Always, Named)
-)]
-pub(crate) async fn read_game(
-    State(server): State<Arc<Server>>,
-    caller: Caller,
-    Path((id, game)): Path<(String, String)>,
-) -> Result<Json<Scorecard>, ApiError> {
-    let card = server.readable_card(&caller, &id).await?;
-    let mut environments = server.environments(&card).await?;
-    environments.retain(|environment| {
-        environment.info.id.as_str() == game || environment.info.id.base() == game
-    });
-    if environments.is_empty() {
-        return Err(ApiError::NotOnCard(game));
     }
-    Ok(Json(scorecard(
-        facts(&card),
-        Method::DEFAULT,
-        &environments,
-    )))
-}
 
-impl Server {
-    /// Returns the caller's card with this id if it is open.
-    async fn open_card(&self, caller: &Caller, id: &str) -> Result<Card, ApiError> {
-        let card = self
-            .card(id)
-            .await?
-            .filter(|card| card.owner == caller.owner && card.closed_ms.is_none());
-        card.ok_or_else(|| ApiError::CardNotOpen(id.to_owned()))
+    /// The maximum size of a card's `opaque` data.
+    pub(crate) const fn max_extra_bytes(&self) -> usize {
+        self.config.limits.extra_bytes
+    }
+
+    /// Opens a card. A repeated request gets the card that the first one opened.
+    pub(crate) async fn open(
+        &self,
+        caller: &Caller,
+        request: CardRequest,
+        key: Option<IdempotencyKey>,
+    ) -> Result<CardId, ApiError> {
+        let CardRequest {
+            mut tags,
+            source_url,
+            opaque,
+            competition,
+        } = request;
+        if !tags.iter().any(|tag| tag == "human" || tag == "agent") {
+            tags.push("agent".to_owned());
+        }
+        let competition = competition || self.config.competition;
+        let id = CardId(Uuid::new_v4());
+        let card = NewCard {
+            id,
+            owner: caller.owner,
+            tags,
+            source_url,
+            opaque,
+            competition,
+            games: if competition {
+                let visible = self.games.visible(caller);
+                visible.map(|info| info.id.clone()).collect()
+            } else {
+                Vec::new()
+            },
+            only_one: self.config.competition,
+            max_open: self.config.limits.max_open_cards(caller.visitor),
+            lasting: caller.in_browser,
+            opened_ms: self.clock.now_ms(),
+        };
+        let refused = match self.store.open_card_idempotent(card, key.clone()).await {
+            Ok(()) => return Ok(id),
+            Err(StoreError::OpenedBefore) => ApiError::SecondCompetitionCard,
+            Err(StoreError::TooManyCards(max)) => ApiError::TooManyCards(max),
+            Err(error) => error.into(),
+        };
+        self.idempotency.recover_card(key, refused).await
+    }
+
+    /// Restarts the idle time of the caller's open card.
+    pub(crate) async fn touch(&self, caller: &Caller, id: &str) -> Result<CardId, ApiError> {
+        let card = self.open_card(caller, id).await?;
+        self.store
+            .touch_card(card.key, self.clock.now_ms())
+            .await
+            .map_err(|error| not_open(error, card.id))?;
+        Ok(card.id)
+    }
+
+    /// Closes the caller's open card and returns its result.
+    pub(crate) async fn close(&self, caller: &Caller, id: &str) -> Result<Scorecard, ApiError> {
+        let card = self.open_card(caller, id).await?;
+        self.store
+            .close_card(card.key, self.clock.now_ms())
+            .await
+            .map_err(|error| not_open(error, card.id))?;
+        self.scorecard(&card).await
+    }
+
+    /// Returns the card with this id, regardless of its owner; `None` also if `id` is not a UUID.
+    pub(crate) async fn find(&self, id: &str) -> Result<Option<Card>, ApiError> {
+        let Ok(id) = id.parse::<CardId>() else {
+            return Ok(None);
+        };
+        Ok(self.store.card(id).await?)
+    }
+
+    /// Returns the caller's card with this id, or `None` if there is none that is open.
+    pub(crate) async fn find_open(
+        &self,
+        caller: &Caller,
+        id: &str,
+    ) -> Result<Option<Card>, ApiError> {
+        let card = self.find(id).await?;
+        Ok(card.filter(|card| card.owner == caller.owner && card.closed_ms.is_none()))
     }
 
     /// Returns a card that the caller may read. A competition card must be closed.
-    pub(crate) async fn readable_card(&self, caller: &Caller, id: &str) -> Result<Card, ApiError> {
+    pub(crate) async fn readable(&self, caller: &Caller, id: &str) -> Result<Card, ApiError> {
         let card = self
-            .card(id)
+            .find(id)
             .await?
             .filter(|card| caller.can_read(card.owner))
             .ok_or_else(|| ApiError::NoSuchCard(id.to_owned()))?;
@@ -213,12 +154,59 @@ impl Server {
         }
     }
 
+    /// Returns up to `max` cards before `before`, newest first, of one owner or of all.
+    pub(crate) async fn before(
+        &self,
+        owner: Option<Owner>,
+        before: Option<CardKey>,
+        max: u32,
+    ) -> Result<Vec<Card>, ApiError> {
+        Ok(self.store.cards_before(owner, before, max).await?)
+    }
+
     pub(crate) async fn scorecard(&self, card: &Card) -> Result<Scorecard, ApiError> {
-        Ok(scorecard(
-            facts(card),
-            Method::DEFAULT,
-            &self.environments(card).await?,
-        ))
+        let environments = self.environments(card).await?;
+        Ok(scored(card, &environments))
+    }
+
+    /// Returns the part of a scorecard that concerns one environment.
+    pub(crate) async fn scorecard_of(
+        &self,
+        card: &Card,
+        game: &str,
+    ) -> Result<Scorecard, ApiError> {
+        let mut environments = self.environments(card).await?;
+        environments.retain(|environment| {
+            environment.info.id.as_str() == game || environment.info.id.base() == game
+        });
+        if environments.is_empty() {
+            return Err(ApiError::NotOnCard(game.to_owned()));
+        }
+        Ok(scored(card, &environments))
+    }
+
+    /// Restarts the idle time of every open card.
+    pub(crate) async fn restart_idle_timers(&self) -> Result<(), StoreError> {
+        self.store.restart_idle_timers(self.clock.now_ms()).await
+    }
+
+    /// Closes the cards that have been idle or open for too long, and returns their ids.
+    pub(crate) async fn close_stale(&self) -> Result<Vec<CardId>, StoreError> {
+        let now_ms = self.clock.now_ms();
+        let before = |age: u64| now_ms.saturating_sub(age);
+        self.store
+            .close_stale(StaleCutoffs {
+                used_before_ms: before(self.config.idle_ms),
+                opened_before_ms: before(self.config.open_ms),
+                now_ms,
+            })
+            .await
+    }
+
+    /// Returns the caller's card with this id if it is open.
+    async fn open_card(&self, caller: &Caller, id: &str) -> Result<Card, ApiError> {
+        let card = self.find_open(caller, id).await?;
+        card.ok_or_else(|| ApiError::CardNotOpen(id.to_owned()))
     }
 
     /// Returns the environments that count on a card: first those that were played, in order of
@@ -235,7 +223,7 @@ impl Server {
             {
                 Some(environment) => environment.runs.extend(runs),
                 None => environments.push(EnvironmentRuns {
-                    info: self.info(id),
+                    info: self.games.info(id),
                     runs: runs.collect(),
                 }),
             }
@@ -246,51 +234,28 @@ impl Server {
                 .any(|environment| environment.info.id.base() == id.base())
             {
                 environments.push(EnvironmentRuns {
-                    info: self.info(id),
+                    info: self.games.info(id),
                     runs: Vec::new(),
                 });
             }
         }
         Ok(environments)
     }
-
-    /// Returns the metadata of an environment. An environment that is neither served nor in the
-    /// catalogue any more stays on its cards, without baselines.
-    fn info(&self, id: &GameId) -> GameInfo {
-        let unknown = || GameInfo {
-            id: id.clone(),
-            title: id.base().to_owned(),
-            baselines: Vec::new(),
-            actions: ActionSet::EMPTY,
-            tags: Vec::new(),
-            frames_per_second: 0,
-            seeded: false,
-            class_name: None,
-        };
-        let known = self.games.iter().find(|info| info.id == *id).cloned();
-        known
-            .or_else(|| {
-                self.catalog
-                    .find(id.as_str())
-                    .ok()
-                    .filter(|info| info.id == *id)
-            })
-            .unwrap_or_else(unknown)
-    }
 }
 
-fn facts(card: &Card) -> CardMetadata {
-    CardMetadata {
+fn scored(card: &Card, environments: &[EnvironmentRuns]) -> Scorecard {
+    let metadata = CardMetadata {
         card_id: card.id.to_string(),
         source_url: card.source_url.clone(),
         tags: card.tags.clone(),
         opaque: card.opaque.clone(),
         competition: card.competition,
-    }
+    };
+    scorecard(metadata, Method::DEFAULT, environments)
 }
 
-/// Converts a store error. [`StoreError::CardNotOpen`] means that the card was closed after the
-/// handler had looked it up.
+/// Converts a store error. [`StoreError::CardNotOpen`] means that the card was closed after it was
+/// looked up.
 fn not_open(error: StoreError, id: CardId) -> ApiError {
     if error == StoreError::CardNotOpen {
         ApiError::CardNotOpen(id.to_string())

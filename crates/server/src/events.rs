@@ -20,11 +20,12 @@ use rhae_store::{LogEntry, StoredPlay};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_stream::wrappers::ReceiverStream;
 
+use crate::ApiError;
 use crate::access::Caller;
-use crate::listeners::Subscription;
+use crate::blocking::blocking;
+use crate::listeners::{Listeners, Subscription};
 use crate::openapi::{Always, ErrorBody, Named, SentEvent};
-use crate::rebuild::blocking;
-use crate::{ApiError, Server};
+use crate::plays::Plays;
 
 /// Log entries read from the store at a time.
 const ENTRIES_PER_READ: u32 = 64;
@@ -47,13 +48,14 @@ pub(crate) const SEND_TIMEOUT: Duration = Duration::from_secs(30);
         (status = CONFLICT, body = ErrorBody, description = "The play is frozen"), Always, Named)
 )]
 pub(crate) async fn events(
-    State(server): State<Arc<Server>>,
+    State(plays): State<Arc<Plays>>,
+    State(listeners): State<Arc<Listeners>>,
     Path(guid): Path<String>,
     RawQuery(query): RawQuery,
     caller: Caller,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let facts = server.readable_play(&caller, &guid).await?;
+    let facts = plays.readable(&caller, &guid).await?;
     let after = headers
         .get("last-event-id")
         .map(|value| number(value.to_str().ok(), "Last-Event-ID"))
@@ -69,17 +71,16 @@ pub(crate) async fn events(
         .or(requested)
         .unwrap_or(facts.entries.saturating_sub(1))
         .min(facts.entries);
-    let subscription = server
-        .listeners
-        .subscribe(server.store.as_ref(), facts.play.id)
-        .ok_or(ApiError::TooManyListeners)?;
-    let replica = server
+    let subscription = listeners.subscribe(facts.play.id)?;
+    let replica = plays
+        .rebuilder()
         .replica(&facts.play, from)
         .await?
         .map_err(ApiError::Frozen)?;
     let (out, stream) = channel(CHANNEL_CAPACITY);
     let follower = Follower {
-        server,
+        plays,
+        keep_alive: listeners.keep_alive(),
         stored: facts.play,
         replica,
         packer: None,
@@ -103,7 +104,8 @@ fn number(text: Option<&str>, field: &'static str) -> Result<u32, ApiError> {
 
 /// The state of one event stream.
 struct Follower {
-    server: Arc<Server>,
+    plays: Arc<Plays>,
+    keep_alive: Duration,
     stored: StoredPlay,
     replica: Replica,
     packer: Option<Packer>,
@@ -112,16 +114,15 @@ struct Follower {
 
 impl Follower {
     async fn run(mut self, mut subscription: Subscription) {
-        let pause = Duration::from_millis(self.server.config.keep_alive_ms);
         loop {
             // The facts are read before the log: if the card is closed now, the log read next is
             // complete.
-            let Ok(Some(facts)) = self.server.store.play_facts(self.stored.id).await else {
+            let Ok(Some(facts)) = self.plays.store().play_facts(self.stored.id).await else {
                 return;
             };
             let Ok(part) = self
-                .server
-                .store
+                .plays
+                .store()
                 .log_from(self.stored.key, self.replica.next(), ENTRIES_PER_READ)
                 .await
             else {
@@ -143,7 +144,7 @@ impl Follower {
             }
             tokio::select! {
                 () = self.out.closed() => return,
-                update = tokio::time::timeout(pause, subscription.changed()) => match update {
+                update = tokio::time::timeout(self.keep_alive, subscription.changed()) => match update {
                     Ok(true) => {}
                     Ok(false) => return,
                     Err(_) if self.send(": nothing new\n\n".to_owned()).await => {}

@@ -1,103 +1,130 @@
-//! `GET /api/games…`: environments, their sources, and anonymous keys.
+//! The environments that the server offers, and who may see them.
+//!
+//! **Invariant:** a handler finds an environment only through a [`Caller`], so that an environment
+//! that the caller may not see is handled like one that does not exist.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use axum::Json;
-use axum::extract::{Path, State};
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
-use rhae_protocol::GameListing;
-use uuid::Uuid;
+use rhae_engine::{ActionSet, Catalog, Environment, GameId, GameInfo};
+use rhae_store::GameSet;
 
+use crate::ApiError;
 use crate::access::Caller;
-use crate::openapi::{Always, ErrorBody, KeyBody, Named};
-use crate::rebuild::blocking;
-use crate::{ApiError, Server};
+use crate::blocking::blocking;
 
-/// Lists the environments that the key may see.
-#[utoipa::path(
-    get,
-    path = "/api/games",
-    tag = "environments",
-    responses((status = OK, body = Vec<GameListing>, description = "The environments"), Always)
-)]
-pub(crate) async fn list(
-    State(server): State<Arc<Server>>,
-    caller: Caller,
-) -> Json<Vec<GameListing>> {
-    Json(server.games(&caller).map(GameListing::from).collect())
+/// The seed of every play opened through the API. Seed 0 gives the canonical game.
+pub(crate) const SEED: u64 = 0;
+/// The animation speed of an environment that is no longer served.
+const DEFAULT_FRAMES_PER_SECOND: u8 = 10;
+
+/// The served environments, each with the set that a key needs to see it.
+pub(crate) struct Games {
+    catalog: Arc<dyn Catalog>,
+    /// Older versions of an environment come before newer ones.
+    served: Vec<(GameInfo, GameSet)>,
 }
 
-/// Describes one environment.
-#[utoipa::path(
-    get,
-    path = "/api/games/{id}",
-    tag = "environments",
-    params(("id" = String, Path, description = "The environment: its four-character name, or the full id with the version")),
-    responses((status = OK, body = GameListing, description = "The environment, in its newest version unless `id` names one"), Always, Named)
-)]
-pub(crate) async fn details(
-    State(server): State<Arc<Server>>,
-    caller: Caller,
-    Path(name): Path<String>,
-) -> Result<Json<GameListing>, ApiError> {
-    server
-        .game(&caller, &name)
-        .map(|info| Json(GameListing::from(info)))
-        .ok_or(ApiError::NoSuchGame(name))
-}
-
-/// Returns the Python source of an environment. Native environments have none.
-#[utoipa::path(
-    get,
-    path = "/api/games/{id}/source",
-    tag = "environments",
-    params(("id" = String, Path, description = "The environment: its four-character name, or the full id with the version")),
-    responses((status = OK, body = String, content_type = "text/x-python", description = "The Python source"),
-        (status = FORBIDDEN, body = ErrorBody, description = "The key may not download sources"), Always, Named)
-)]
-pub(crate) async fn source(
-    State(server): State<Arc<Server>>,
-    caller: Caller,
-    Path(name): Path<String>,
-) -> Result<Response, ApiError> {
-    let id = server
-        .game(&caller, &name)
-        .ok_or(ApiError::NoSuchGame(name))?
-        .id
-        .clone();
-    if !caller.sources {
-        return Err(ApiError::NoSources);
+impl Games {
+    /// Serves these environments of a catalogue to every caller.
+    pub(crate) fn new(catalog: Arc<dyn Catalog>, games: Vec<GameInfo>) -> Self {
+        let served = games.into_iter().map(|info| (info, GameSet::Public));
+        Self {
+            catalog,
+            served: served.collect(),
+        }
     }
-    let (catalog, asked) = (Arc::clone(&server.catalog), id.clone());
-    let source = blocking(move || catalog.source(asked.as_str()))
-        .await?
-        .map_err(|error| ApiError::Failed(error.to_string()))?;
-    let source = source.ok_or_else(|| ApiError::NoSource(id.to_string()))?;
-    Ok((
-        [(header::CONTENT_TYPE, "text/x-python; charset=utf-8")],
-        source,
-    )
-        .into_response())
-}
 
-/// Creates an anonymous key. Only servers with open access issue them.
-#[utoipa::path(
-    get,
-    path = "/api/games/anonkey",
-    tag = "server",
-    responses((status = OK, body = KeyBody, description = "A new key"),
-        (status = FORBIDDEN, body = ErrorBody, description = "The server does not issue anonymous keys"), Always),
-    security(())
-)]
-pub(crate) async fn anonymous_key(
-    State(server): State<Arc<Server>>,
-) -> Result<Json<KeyBody>, ApiError> {
-    if server.keys.is_some() {
-        // Otherwise a client could get any number of keys and so bypass the rate limit.
-        return Err(ApiError::NoAnonymousKeys);
+    /// Serves only the environments that `sets` names, each to the callers of its set.
+    pub(crate) fn with_sets(&self, sets: &HashMap<GameId, GameSet>) -> Self {
+        let served = self
+            .served
+            .iter()
+            .filter_map(|(info, _)| sets.get(&info.id).map(|&set| (info.clone(), set)));
+        Self {
+            catalog: Arc::clone(&self.catalog),
+            served: served.collect(),
+        }
     }
-    Ok(Json(KeyBody {
-        api_key: Uuid::new_v4().to_string(),
-    }))
+
+    pub(crate) const fn catalog(&self) -> &Arc<dyn Catalog> {
+        &self.catalog
+    }
+
+    /// The environments that the caller may see, older versions of an environment before newer
+    /// ones.
+    pub(crate) fn visible(&self, caller: &Caller) -> impl DoubleEndedIterator<Item = &GameInfo> {
+        let caller = *caller;
+        self.served
+            .iter()
+            .filter(move |(_, set)| caller.can_see_set(*set))
+            .map(|(info, _)| info)
+    }
+
+    /// Finds an environment that the caller may see. `name` is a full id, or a four-character name,
+    /// which selects the newest version.
+    pub(crate) fn find(&self, caller: &Caller, name: &str) -> Option<&GameInfo> {
+        let exact = self.visible(caller).find(|info| info.id.as_str() == name);
+        exact.or_else(|| {
+            self.visible(caller)
+                .rev()
+                .find(|info| info.id.base() == name)
+        })
+    }
+
+    /// Whether the caller may see an environment.
+    pub(crate) fn can_see(&self, caller: &Caller, id: &GameId) -> bool {
+        self.visible(caller).any(|info| info.id == *id)
+    }
+
+    /// Returns the metadata of an environment. An environment that is neither served nor in the
+    /// catalogue any more stays on its cards, without baselines.
+    pub(crate) fn info(&self, id: &GameId) -> GameInfo {
+        let unknown = || GameInfo {
+            id: id.clone(),
+            title: id.base().to_owned(),
+            baselines: Vec::new(),
+            actions: ActionSet::EMPTY,
+            tags: Vec::new(),
+            frames_per_second: 0,
+            seeded: false,
+            class_name: None,
+        };
+        let in_catalog = || {
+            let found = self.catalog.find(id.as_str()).ok();
+            found.filter(|info| info.id == *id)
+        };
+        self.served_info(id)
+            .cloned()
+            .or_else(in_catalog)
+            .unwrap_or_else(unknown)
+    }
+
+    /// The animation speed of an environment.
+    pub(crate) fn frames_per_second(&self, id: &GameId) -> u8 {
+        self.served_info(id)
+            .map_or(DEFAULT_FRAMES_PER_SECOND, |info| info.frames_per_second)
+    }
+
+    /// Opens a play of an environment. Opening a hosted environment takes a while, so it runs on a
+    /// blocking thread.
+    pub(crate) async fn open(&self, id: &GameId) -> Result<Box<dyn Environment>, ApiError> {
+        let (catalog, id) = (Arc::clone(&self.catalog), id.clone());
+        blocking(move || catalog.open(id.as_str(), SEED))
+            .await?
+            .map_err(|error| ApiError::Failed(error.to_string()))
+    }
+
+    /// Returns the Python source of an environment, or `None` if it is native.
+    pub(crate) async fn source(&self, id: &GameId) -> Result<Option<String>, ApiError> {
+        let (catalog, id) = (Arc::clone(&self.catalog), id.clone());
+        blocking(move || catalog.source(id.as_str()))
+            .await?
+            .map_err(|error| ApiError::Failed(error.to_string()))
+    }
+
+    fn served_info(&self, id: &GameId) -> Option<&GameInfo> {
+        let mut infos = self.served.iter().map(|(info, _)| info);
+        infos.find(|info| info.id == *id)
+    }
 }

@@ -9,17 +9,17 @@
 //! **Invariant:** a key is recorded in the same transaction as the effect of its request, and never
 //! otherwise. A refused request has no effect and is evaluated again when it is repeated.
 
+use std::sync::Arc;
+
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::http::HeaderMap;
 use rhae_store::{
-    CardId, CompletedRequest, IdempotencyKey, Owner, PlayId, RequestOutcome, StoreError,
+    CardId, CompletedRequest, IdempotencyKey, Owner, RequestOutcome, Store, StoreError,
 };
 use sha2::{Digest, Sha256};
 
-use crate::live_play::{Command, frame_response};
-use crate::rebuild::blocking;
-use crate::{ApiError, Server};
+use crate::{ApiError, Clock};
 
 const HEADER: &str = "idempotency-key";
 const MAX_KEY_LEN: usize = 255;
@@ -63,7 +63,17 @@ pub(crate) fn idempotency_key(
     }))
 }
 
-impl Server {
+/// The requests that were executed with an idempotency key.
+pub(crate) struct Idempotency {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Idempotency {
+    pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock }
+    }
+
     /// Returns the outcome of an earlier request with this key, or an error if that request had a
     /// different path or body.
     async fn completed_outcome(
@@ -89,22 +99,8 @@ impl Server {
         }
     }
 
-    /// Returns the response to an earlier command with this key, or `error` if there was none.
-    pub(crate) async fn recover_response(
-        &self,
-        key: Option<IdempotencyKey>,
-        command: &Command,
-        error: ApiError,
-    ) -> Result<Vec<u8>, ApiError> {
-        match self.earlier_outcome(key, &error).await? {
-            Some(RequestOutcome::Entry { play, entry }) => {
-                self.replayed_response(play, entry, command).await
-            }
-            _ => Err(error),
-        }
-    }
-
-    async fn earlier_outcome(
+    /// Returns the outcome of an earlier request with this key, or `None` if there was none.
+    pub(crate) async fn earlier_outcome(
         &self,
         key: Option<IdempotencyKey>,
         error: &ApiError,
@@ -119,65 +115,8 @@ impl Server {
         }
     }
 
-    /// Regenerates the response to an earlier command by replaying its log entry. The repeated
-    /// request has the same body, so its game id and reasoning are the original ones.
-    async fn replayed_response(
-        &self,
-        play: PlayId,
-        entry: u32,
-        command: &Command,
-    ) -> Result<Vec<u8>, ApiError> {
-        let missing = || ApiError::Failed(format!("play `{play}` is missing from the store"));
-        let stored = self.store.play(play).await?.ok_or_else(missing)?;
-        let guid = play.to_string();
-        if entry == 0 {
-            let replica = self
-                .opening_replica(&stored)
-                .await?
-                .map_err(ApiError::Frozen)?;
-            return Ok(frame_response(
-                &replica.into_play().current(),
-                command,
-                &guid,
-                None,
-            ));
-        }
-        let replica = self
-            .replica(&stored, entry)
-            .await?
-            .map_err(ApiError::Frozen)?;
-        let recorded = self.store.log_from(stored.key, entry, 1).await?.pop();
-        let recorded = recorded
-            .filter(|recorded| recorded.index == entry && replica.next() == entry)
-            .ok_or_else(missing)?
-            .entry;
-        let (mut play, command) = (replica.into_play(), command.clone());
-        blocking(move || {
-            let answer = play
-                .command(recorded.action)
-                .map_err(|error| ApiError::Failed(error.to_string()))?;
-            if answer.entry(recorded.action, recorded.details.clone()) != recorded {
-                return Err(ApiError::Frozen(format!(
-                    "replaying log entry {entry} gives other frames than were recorded"
-                )));
-            }
-            Ok(frame_response(
-                &answer,
-                &command,
-                &guid,
-                Some(recorded.action),
-            ))
-        })
-        .await?
-    }
-
     /// Deletes idempotency keys older than 24 hours and returns their number.
-    /// [`serve`](crate::serve) calls it every few seconds.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store cannot be written.
-    pub async fn delete_expired_keys(&self) -> Result<u64, StoreError> {
+    pub(crate) async fn delete_expired(&self) -> Result<u64, StoreError> {
         self.store
             .delete_idempotency_keys(RETENTION_MS, self.clock.now_ms())
             .await

@@ -12,10 +12,11 @@
 //!    client is too slow.
 //! 2. `middleware` assigns a request id, finds the caller by its API key (`access`), applies the
 //!    rate limit, and reads the body within its size, time and depth limits.
-//! 3. `routes` selects a handler: `games`, `cards`, `commands`, `play_api`, `events`, or a page in
-//!    `web`.
-//! 4. A command takes its play out of the play's slot in memory (`plays`, `live_play`). If the play
-//!    is not in memory, `rebuild` restores it from a snapshot and the log.
+//! 3. `routes` selects a handler: `game_api`, `card_api`, `commands`, `play_api`, `events`, or a
+//!    page in `web`. The handler gets the services that it needs (`state`): `games`, `access`,
+//!    `cards`, `plays` or `listeners`, each with its own state.
+//! 4. A command takes its play out of the play's slot in memory (`plays`). If the play is not in
+//!    memory, `plays::rebuild` restores it from a snapshot and the log.
 //! 5. The command is executed and its log entry committed to the store. Only then is the play put
 //!    back into its slot.
 //! 6. `middleware` adds the common headers, counts the request and logs it.
@@ -84,7 +85,9 @@
 //! ```
 
 mod access;
+mod blocking;
 mod body;
+mod card_api;
 mod cards;
 mod clock;
 mod commands;
@@ -92,22 +95,22 @@ mod connection;
 mod detach_on_drop;
 mod error;
 mod events;
+mod game_api;
 mod games;
 mod idempotency;
 mod key;
 mod limits;
 mod listen;
 mod listeners;
-mod live_play;
 mod metrics;
 mod middleware;
 mod openapi;
 mod play_api;
 mod plays;
 mod rate_limiter;
-mod rebuild;
 mod routes;
 mod server;
+mod state;
 mod tls;
 mod web;
 

@@ -8,13 +8,24 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rhae_store::{PlayId, Store};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 
+use crate::ApiError;
+
 /// The listeners of a server, at most `max`.
 pub(crate) struct Listeners {
+    store: Arc<dyn Store>,
+    keep_alive: Duration,
+    shared: Arc<Shared>,
+}
+
+/// The part that subscriptions and the forwarding task share. It does not hold the store, so that
+/// an idle forwarding task does not keep the store open after a shutdown.
+struct Shared {
     max: usize,
     table: Mutex<Table>,
     ending: watch::Sender<bool>,
@@ -30,50 +41,59 @@ struct Table {
 
 /// A listener's registration, which ends when it is dropped.
 pub(crate) struct Subscription {
-    listeners: Arc<Listeners>,
+    listeners: Arc<Shared>,
     play: PlayId,
     updates: watch::Receiver<()>,
     ending: watch::Receiver<bool>,
 }
 
 impl Listeners {
-    pub(crate) fn new(max: usize) -> Self {
-        Self {
+    pub(crate) fn new(store: Arc<dyn Store>, max: usize, keep_alive: Duration) -> Self {
+        let shared = Arc::new(Shared {
             max,
             table: Mutex::default(),
             ending: watch::Sender::new(false),
+        });
+        Self {
+            store,
+            keep_alive,
+            shared,
         }
     }
 
-    /// Registers a listener for a play. Returns `None` if the limit is reached.
-    pub(crate) fn subscribe(
-        self: &Arc<Self>,
-        store: &dyn Store,
-        play: PlayId,
-    ) -> Option<Subscription> {
-        let mut table = self.table();
-        if table.count >= self.max {
-            return None;
+    /// How long an event stream may be silent before the server sends a keep-alive comment.
+    pub(crate) const fn keep_alive(&self) -> Duration {
+        self.keep_alive
+    }
+
+    /// Registers a listener for a play, unless the limit is reached.
+    pub(crate) fn subscribe(&self, play: PlayId) -> Result<Subscription, ApiError> {
+        let shared = &self.shared;
+        let mut table = shared.table();
+        if table.count >= shared.max {
+            return Err(ApiError::TooManyListeners);
         }
         table.count += 1;
         let updates = table.plays.entry(play).or_default().subscribe();
         if !table.forwarding {
             table.forwarding = true;
-            tokio::spawn(Arc::clone(self).forward(store.subscribe()));
+            tokio::spawn(Arc::clone(shared).forward(self.store.subscribe()));
         }
-        Some(Subscription {
-            listeners: Arc::clone(self),
+        Ok(Subscription {
+            listeners: Arc::clone(shared),
             play,
             updates,
-            ending: self.ending.subscribe(),
+            ending: shared.ending.subscribe(),
         })
     }
 
     /// Ends all event streams, because the server shuts down.
     pub(crate) fn end(&self) {
-        self.ending.send_replace(true);
+        self.shared.ending.send_replace(true);
     }
+}
 
+impl Shared {
     /// Forwards announcements until the last listener is gone.
     async fn forward(self: Arc<Self>, mut advanced: broadcast::Receiver<PlayId>) {
         loop {

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::Server;
 use crate::connection::ClientTimeout;
 
 /// The upper bounds of the latency buckets in milliseconds; a last bucket has no bound.
@@ -132,10 +131,11 @@ impl Metrics {
     }
 }
 
-impl Server {
-    /// Returns all metrics in the Prometheus text format.
-    pub fn metrics(&self) -> String {
-        let metrics = &self.metrics;
+impl Metrics {
+    /// Returns all metrics in the Prometheus text format. `commits` and `plays_in_memory` are
+    /// counted elsewhere.
+    pub(crate) fn text(&self, commits: u64, plays_in_memory: usize) -> String {
+        let metrics = self;
         let mut text = String::new();
         metrics.write_routes(&mut text);
         let ended = metrics.connections_ended.get();
@@ -150,13 +150,13 @@ impl Server {
                 "rhae_commits_total",
                 "counter",
                 "Committed transactions.",
-                self.store.commits(),
+                commits,
             ),
             (
                 "rhae_plays_in_memory",
                 "gauge",
                 "Plays in memory.",
-                self.plays.len() as u64,
+                plays_in_memory as u64,
             ),
             (
                 "rhae_play_rebuilds_total",

@@ -10,7 +10,6 @@
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Instant;
@@ -25,6 +24,7 @@ use tracing::Instrument;
 
 use crate::body::is_json;
 use crate::routes::finish_response;
+use crate::state::AppState;
 use crate::web::{error_as_page, wants_html};
 use crate::{ApiError, Server};
 
@@ -36,26 +36,27 @@ const MAX_DISCARDED_BYTES: usize = 1024 * 1024;
 
 /// Processes a request and its response.
 pub(crate) async fn handle(
-    State(server): State<Arc<Server>>,
+    State(state): State<AppState>,
     request: Request,
     next: Next,
 ) -> Response {
+    let server = state.server();
     let started = Instant::now();
-    let id = request_id(&server, request.headers());
+    let id = request_id(&server.request_ids, request.headers());
     let route = request.extensions().get::<MatchedPath>().cloned();
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let wants_page = wants_html(&request);
     // The span exists only if debug logging is enabled, because a span per request is expensive.
     let span = tracing::debug_span!("request", id = id.to_str().unwrap_or_default());
     let handled = async {
-        match prepare(&server, request).await {
+        match prepare(server, request).await {
             Ok(request) => next.run(request).await,
             Err(refused) => refused.into_response(),
         }
     };
     let mut response = finish_response(catch_panic(handled.instrument(span.clone())).await);
     if wants_page {
-        response = error_as_page(&server, response);
+        response = error_as_page(&server.access, response);
     }
     response.headers_mut().insert(REQUEST_ID, id.clone());
     let (status, took) = (response.status().as_u16(), started.elapsed());
@@ -97,7 +98,7 @@ async fn catch_panic(handled: impl Future<Output = Response>) -> Response {
 }
 
 /// Returns the client's request id if it is short and plain, otherwise a new one.
-fn request_id(server: &Server, headers: &HeaderMap) -> HeaderValue {
+fn request_id(ids: &RequestIds, headers: &HeaderMap) -> HeaderValue {
     let is_valid = |value: &&HeaderValue| {
         let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
         (1..=64).contains(&value.len()) && value.as_bytes().iter().all(plain)
@@ -106,7 +107,7 @@ fn request_id(server: &Server, headers: &HeaderMap) -> HeaderValue {
         .get(&REQUEST_ID)
         .filter(is_valid)
         .cloned()
-        .unwrap_or_else(|| server.request_ids.next())
+        .unwrap_or_else(|| ids.next())
 }
 
 /// Generates request ids: a random number of the server and a counter. The ids of different servers
@@ -138,7 +139,10 @@ impl RequestIds {
 async fn prepare(server: &Server, request: Request) -> Result<Request, ApiError> {
     let (mut parts, body) = request.into_parts();
     let limits = &server.config.limits;
-    let admitted = server.authenticate(parts.uri.path(), &parts.headers).await;
+    let admitted = server
+        .access
+        .authenticate(parts.uri.path(), &parts.headers)
+        .await;
     if body.is_end_stream() {
         parts.extensions.insert(admitted?);
         return Ok(Request::from_parts(parts, body));

@@ -14,17 +14,17 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use rhae_protocol::{PlayListing, ToolkitLine, current_level, rfc3339_utc};
 use rhae_session::Replica;
-use rhae_store::{LogEntry, PlayFacts, PlayId};
+use rhae_store::{LogEntry, PlayFacts};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_stream::wrappers::ReceiverStream;
 
+use crate::ApiError;
 use crate::access::Caller;
+use crate::blocking::blocking;
 use crate::events::SEND_TIMEOUT;
-use crate::listeners::Subscription;
+use crate::listeners::{Listeners, Subscription};
 use crate::openapi::{Always, ErrorBody, Named};
-use crate::plays::SlotState;
-use crate::rebuild::blocking;
-use crate::{ApiError, Server};
+use crate::plays::Plays;
 
 /// Log entries read from the store at a time.
 const ENTRIES_PER_READ: u32 = 64;
@@ -42,18 +42,12 @@ const CHUNK_BYTES: usize = 256 * 1024;
         (status = FORBIDDEN, body = ErrorBody, description = "A play on a competition scorecard cannot be read before the scorecard is closed"), Always, Named)
 )]
 pub(crate) async fn facts(
-    State(server): State<Arc<Server>>,
+    State(plays): State<Arc<Plays>>,
     Path(guid): Path<String>,
     caller: Caller,
 ) -> Result<Json<PlayListing>, ApiError> {
-    let facts = server.readable_play(&caller, &guid).await?;
-    let frozen = match server.plays.find(facts.play.id) {
-        Some(slot) => match &*slot.state.lock().await {
-            SlotState::Frozen(reason) => Some(reason.clone()),
-            SlotState::Absent | SlotState::Live(_) => None,
-        },
-        None => None,
-    };
+    let facts = plays.readable(&caller, &guid).await?;
+    let frozen = plays.frozen_reason(facts.play.id).await;
     Ok(Json(PlayListing {
         guid: facts.play.id.to_string(),
         game_id: facts.play.game_id.to_string(),
@@ -82,17 +76,16 @@ pub(crate) async fn facts(
         (status = CONFLICT, body = ErrorBody, description = "The play is frozen"), Always, Named)
 )]
 pub(crate) async fn recording(
-    State(server): State<Arc<Server>>,
+    State(plays): State<Arc<Plays>>,
+    State(listeners): State<Arc<Listeners>>,
     Path(guid): Path<String>,
     caller: Caller,
 ) -> Result<Response, ApiError> {
-    let facts = server.readable_play(&caller, &guid).await?;
+    let facts = plays.readable(&caller, &guid).await?;
     // Producing a recording costs as much as following a play, so it counts against the same limit.
-    let subscription = server
-        .listeners
-        .subscribe(server.store.as_ref(), facts.play.id)
-        .ok_or(ApiError::TooManyListeners)?;
-    let replica = server
+    let subscription = listeners.subscribe(facts.play.id)?;
+    let replica = plays
+        .rebuilder()
         .opening_replica(&facts.play)
         .await?
         .map_err(ApiError::Frozen)?;
@@ -101,7 +94,7 @@ pub(crate) async fn recording(
         facts.play.game_id, facts.play.id
     );
     let (out, stream) = channel(2);
-    tokio::spawn(record(server, facts, replica, out, subscription));
+    tokio::spawn(record(plays, facts, replica, out, subscription));
     let headers = [
         (header::CONTENT_TYPE, "application/x-ndjson".to_owned()),
         (header::CONTENT_DISPOSITION, name),
@@ -112,7 +105,7 @@ pub(crate) async fn recording(
 /// Replays a play and sends its lines. If the log cannot be replayed, the response is aborted, so
 /// that the client cannot mistake the part that it received for the whole recording.
 async fn record(
-    server: Arc<Server>,
+    plays: Arc<Plays>,
     facts: PlayFacts,
     mut replica: Replica,
     out: Sender<io::Result<Bytes>>,
@@ -120,8 +113,8 @@ async fn record(
 ) {
     let facts = Arc::new(facts);
     while replica.next() < facts.entries {
-        let part = server
-            .store
+        let part = plays
+            .store()
             .log_from(
                 facts.play.key,
                 replica.next(),
@@ -188,31 +181,4 @@ fn lines(
     }
     part.drain(..done);
     Ok(text)
-}
-
-impl Server {
-    /// Returns a play that the caller may read, of an environment that it may see. If its card is a
-    /// competition card, the card must be closed.
-    pub(crate) async fn readable_play(
-        &self,
-        caller: &Caller,
-        guid: &str,
-    ) -> Result<PlayFacts, ApiError> {
-        let missing = || ApiError::NoSuchGuid(guid.to_owned());
-        let id: PlayId = guid.parse().map_err(|_| missing())?;
-        let readable = |facts: &PlayFacts| {
-            caller.can_read(facts.play.owner) && self.can_see(caller, &facts.play.game_id)
-        };
-        let facts = self
-            .store
-            .play_facts(id)
-            .await?
-            .filter(readable)
-            .ok_or_else(missing)?;
-        if facts.competition && facts.closed_ms.is_none() {
-            Err(ApiError::CompetitionCardOpen)
-        } else {
-            Ok(facts)
-        }
-    }
 }

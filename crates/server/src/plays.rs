@@ -1,128 +1,164 @@
-//! The plays in memory: a bounded table with least-recently-used eviction.
+//! The plays of the server: in memory where they are in use, otherwise in the store.
 //!
-//! **Invariant:** a play has at most one slot, so that the slot's lock serialises its commands. A
-//! slot in use is never evicted. The play of an evicted slot is rebuilt from the store when it is
-//! next used.
+//! `open` finds and opens plays, `command` executes commands, `table` holds the plays in memory,
+//! `rebuild` restores them from the store, and `repeat` answers repeated commands from the log.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+mod command;
+mod open;
+mod rebuild;
+mod repeat;
+mod response;
+mod table;
 
-use rhae_store::{PlayId, StoredPlay};
+use std::sync::Arc;
 
-use crate::live_play::LivePlay;
+use rhae_engine::Action;
+use rhae_store::{IdempotencyKey, PlayFacts, PlayId, Store};
 
-/// The entry of one play in [`Plays`].
-pub(crate) struct PlaySlot {
-    /// The immutable facts of the play, as stored.
-    pub(crate) play: StoredPlay,
-    /// Locked by one request at a time, in order of arrival.
-    pub(crate) state: tokio::sync::Mutex<SlotState>,
-}
+use crate::access::Caller;
+use crate::cards::Cards;
+use crate::games::Games;
+use crate::idempotency::Idempotency;
+use crate::metrics::Metrics;
+use crate::{ApiError, Clock, Config, Limits};
+pub(crate) use command::Command;
+pub(crate) use rebuild::{ENTRIES_PER_READ, Rebuilder};
+use table::{PlayTable, SlotState};
 
-/// The state of a play in memory.
-pub(crate) enum SlotState {
-    /// Not loaded: the next request rebuilds the play from its log.
-    Absent,
-    /// Loaded and up to date, unless another server has advanced the play.
-    Live(Box<LivePlay>),
-    /// The log could not be replayed, for this reason. The play accepts no further commands.
-    Frozen(String),
-}
-
-/// The slots of all plays in memory, at most `max` plus those in use.
+/// The plays of a server.
 pub(crate) struct Plays {
-    max: usize,
-    table: Mutex<Table>,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    games: Arc<Games>,
+    cards: Arc<Cards>,
+    idempotency: Arc<Idempotency>,
+    metrics: Arc<Metrics>,
+    rebuilder: Rebuilder,
+    table: PlayTable,
+    snapshot_every: u32,
+    limits: Limits,
 }
 
-#[derive(Default)]
-struct Table {
-    slots: HashMap<PlayId, (Arc<PlaySlot>, u64)>,
-    /// The ids by the counter value of their last use, oldest first.
-    by_last_use: BTreeMap<u64, PlayId>,
-    uses: u64,
+/// The play that a command names, as the client named it. RESET without a `guid` opens a play on
+/// `card`.
+pub(crate) struct PlayTarget {
+    pub(crate) guid: Option<String>,
+    pub(crate) card: Option<String>,
 }
 
 impl Plays {
-    pub(crate) fn new(max: usize) -> Self {
+    pub(crate) fn new(
+        games: Arc<Games>,
+        cards: Arc<Cards>,
+        idempotency: Arc<Idempotency>,
+        metrics: Arc<Metrics>,
+        (store, clock): (Arc<dyn Store>, Arc<dyn Clock>),
+        config: &Config,
+    ) -> Self {
         Self {
-            max,
-            table: Mutex::default(),
+            rebuilder: Rebuilder::new(Arc::clone(&store), Arc::clone(games.catalog())),
+            store,
+            clock,
+            games,
+            cards,
+            idempotency,
+            metrics,
+            table: PlayTable::new(config.plays_in_memory),
+            snapshot_every: config.snapshot_every,
+            limits: config.limits,
         }
     }
 
-    /// Returns the slot of a play and marks it as recently used.
-    pub(crate) fn find(&self, id: PlayId) -> Option<Arc<PlaySlot>> {
-        let mut table = self.table();
-        let Table {
-            slots,
-            by_last_use,
-            uses,
-        } = &mut *table;
-        let (slot, last_use) = slots.get_mut(&id)?;
-        by_last_use.remove(last_use);
-        *uses += 1;
-        *last_use = *uses;
-        by_last_use.insert(*uses, id);
-        Some(Arc::clone(slot))
+    /// The store, for reading the logs and lists of plays.
+    pub(crate) fn store(&self) -> &dyn Store {
+        self.store.as_ref()
     }
 
-    /// Returns the slot of a play, inserting one with `state` if it has none, and evicts surplus
-    /// slots.
-    pub(crate) fn get_or_insert(&self, play: StoredPlay, state: SlotState) -> Arc<PlaySlot> {
-        let id = play.id;
-        if let Some(slot) = self.find(id) {
-            return slot;
+    pub(crate) const fn rebuilder(&self) -> &Rebuilder {
+        &self.rebuilder
+    }
+
+    /// The number of plays in memory.
+    pub(crate) fn in_memory(&self) -> usize {
+        self.table.len()
+    }
+
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.clock.now_ms()
+    }
+
+    /// The maximum size of a command's `reasoning`.
+    pub(crate) const fn max_extra_bytes(&self) -> usize {
+        self.limits.extra_bytes
+    }
+
+    /// Executes a command, or opens a play, and returns the body of the response. A repeated
+    /// request gets its first response again.
+    pub(crate) async fn execute(
+        &self,
+        caller: &Caller,
+        target: &PlayTarget,
+        command: &Command,
+        key: Option<IdempotencyKey>,
+    ) -> Result<Vec<u8>, ApiError> {
+        let done = match &target.guid {
+            Some(guid) => match self.find_slot(caller, &command.game_id, guid).await {
+                Ok(slot) => self.command(&slot, command, key.as_ref()).await,
+                Err(error) => Err(error),
+            },
+            None if command.action == Action::Reset => {
+                self.open_play(caller, target.card.as_deref(), command, key.as_ref())
+                    .await
+            }
+            None => Err(ApiError::Field {
+                field: "guid",
+                expected: "present, as a string",
+            }),
+        };
+        match done {
+            Err(error) => self.recover_response(key, command, error).await,
+            done => done,
         }
-        let mut table = self.table();
-        table.uses += 1;
-        let last_use = table.uses;
-        let new = || {
-            (
-                Arc::new(PlaySlot {
-                    play,
-                    state: tokio::sync::Mutex::new(state),
-                }),
-                last_use,
-            )
+    }
+
+    /// Returns a play that the caller may read, of an environment that it may see. If its card is a
+    /// competition card, the card must be closed.
+    pub(crate) async fn readable(
+        &self,
+        caller: &Caller,
+        guid: &str,
+    ) -> Result<PlayFacts, ApiError> {
+        let missing = || ApiError::NoSuchGuid(guid.to_owned());
+        let id: PlayId = guid.parse().map_err(|_| missing())?;
+        let readable = |facts: &PlayFacts| {
+            caller.can_read(facts.play.owner) && self.games.can_see(caller, &facts.play.game_id)
         };
-        let (slot, last_use) = table.slots.entry(id).or_insert_with(new);
-        let (slot, last_use) = (Arc::clone(slot), *last_use);
-        table.by_last_use.insert(last_use, id);
-        table.evict(self.max);
-        slot
+        let facts = self
+            .store
+            .play_facts(id)
+            .await?
+            .filter(readable)
+            .ok_or_else(missing)?;
+        if facts.competition && facts.closed_ms.is_none() {
+            Err(ApiError::CompetitionCardOpen)
+        } else {
+            Ok(facts)
+        }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.table().slots.len()
+    /// Whether a play may be listed: the caller may see its environment, and its card is not an
+    /// open competition card.
+    pub(crate) fn may_list(&self, caller: &Caller, facts: &PlayFacts) -> bool {
+        self.games.can_see(caller, &facts.play.game_id)
+            && !(facts.competition && facts.closed_ms.is_none())
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
-        // No code that holds the lock panics between two related changes, so a poisoned table is
-        // consistent.
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Table {
-    /// Evicts the least recently used slots that no request holds.
-    fn evict(&mut self, max: usize) {
-        let surplus = self.slots.len().saturating_sub(max);
-        let idle = |id: &PlayId| {
-            self.slots
-                .get(id)
-                .is_some_and(|(slot, _)| Arc::strong_count(slot) == 1)
-        };
-        let evicted: Vec<(u64, PlayId)> = self
-            .by_last_use
-            .iter()
-            .filter(|(_, id)| idle(id))
-            .take(surplus)
-            .map(|(&last_use, &id)| (last_use, id))
-            .collect();
-        for (last_use, id) in evicted {
-            self.by_last_use.remove(&last_use);
-            self.slots.remove(&id);
+    /// Returns why a play in memory is frozen, or `None` if it is not.
+    pub(crate) async fn frozen_reason(&self, id: PlayId) -> Option<String> {
+        let slot = self.table.find(id)?;
+        match &*slot.state.lock().await {
+            SlotState::Frozen(reason) => Some(reason.clone()),
+            SlotState::Absent | SlotState::Live(_) => None,
         }
     }
 }

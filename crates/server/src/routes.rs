@@ -14,23 +14,27 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::openapi::Document;
-use crate::{ApiError, Server, cards, commands, events, games, middleware, openapi, play_api, web};
+use crate::state::AppState;
+use crate::{
+    ApiError, Server, card_api, commands, events, game_api, middleware, openapi, play_api, web,
+};
 
 /// The value of the `Server` header.
 const NAME: &str = concat!("rhae/", env!("CARGO_PKG_VERSION"));
 
 /// Builds the axum router of a server: the API, its OpenAPI document, and the web app.
 pub fn router(server: Arc<Server>) -> Router {
+    let state = AppState::new(server);
     let (router, document) = OpenApiRouter::with_openapi(Document::openapi())
-        .routes(routes!(games::list))
-        .routes(routes!(games::anonymous_key))
-        .routes(routes!(games::details))
-        .routes(routes!(games::source))
-        .routes(routes!(cards::open))
-        .routes(routes!(cards::close))
-        .routes(routes!(cards::heartbeat))
-        .routes(routes!(cards::read))
-        .routes(routes!(cards::read_game))
+        .routes(routes!(game_api::list))
+        .routes(routes!(game_api::anonymous_key))
+        .routes(routes!(game_api::details))
+        .routes(routes!(game_api::source))
+        .routes(routes!(card_api::open))
+        .routes(routes!(card_api::close))
+        .routes(routes!(card_api::heartbeat))
+        .routes(routes!(card_api::read))
+        .routes(routes!(card_api::read_game))
         .routes(routes!(commands::command))
         .routes(routes!(play_api::facts))
         .routes(routes!(play_api::recording))
@@ -46,13 +50,13 @@ pub fn router(server: Arc<Server>) -> Router {
         move || async { ([(header::CONTENT_TYPE, "application/json")], openapi_json) };
     router
         .route("/api/openapi.json", get(openapi_json))
-        .merge(web::routes(&server))
+        .merge(web::routes(&state))
         .fallback(|| async { ApiError::NoSuchPath })
         .method_not_allowed_fallback(|| async { ApiError::MethodNotAllowed })
         // The middleware enforces the configured body limit.
         .layer(DefaultBodyLimit::disable())
-        .layer(from_fn_with_state(Arc::clone(&server), middleware::handle))
-        .with_state(server)
+        .layer(from_fn_with_state(state.clone(), middleware::handle))
+        .with_state(state)
 }
 
 /// Collapses leading slashes of the path, because clients with a base URL that ends in a slash send

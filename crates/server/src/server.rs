@@ -1,19 +1,22 @@
-//! The state that all requests share: environments, store, clock, plays in memory, counters.
+//! The services behind the routes, and the settings from which they are built.
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
 use rhae_engine::{Catalog, GameId, GameInfo};
-use rhae_store::{Card, CardId, GameSet, KeyStore, StaleCutoffs, Store, StoreError};
+use rhae_store::{CardId, GameSet, KeyStore, Store, StoreError};
 
-use crate::access::Keys;
+use crate::access::Access;
+use crate::cards::Cards;
+use crate::games::Games;
+use crate::idempotency::Idempotency;
 use crate::listeners::Listeners;
 use crate::metrics::Metrics;
 use crate::middleware::RequestIds;
 use crate::plays::Plays;
-use crate::web::{NewKeyLimiter, Thumbnails};
-use crate::{ApiError, Clock, Limits};
+use crate::web::Thumbnails;
+use crate::{Clock, Limits};
 
 /// Which clients may use a server that requires keys without having received a key from its
 /// operator.
@@ -84,7 +87,8 @@ impl Default for Config {
     }
 }
 
-/// The server behind the routes: environments, store, clock, settings and the plays in memory.
+/// The server behind the routes: environments, access, cards, plays and listeners, each a service
+/// with its own state.
 ///
 /// A server made by [`Server::new`] has open access: every client may use it with any key or none,
 /// and all environments are public. [`Server::with_keys`] requires API keys, and
@@ -93,23 +97,21 @@ impl Default for Config {
 /// Several servers may share one store. Each keeps its own plays in memory and notices when another
 /// server has advanced a play.
 pub struct Server {
-    pub(crate) catalog: Arc<dyn Catalog>,
-    pub(crate) games: Vec<GameInfo>,
-    /// The sets of the environments, in the order of `games`.
-    pub(crate) sets: Vec<GameSet>,
-    /// `None` if access is open.
-    pub(crate) keys: Option<Keys>,
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) config: Config,
-    pub(crate) plays: Plays,
+    pub(crate) games: Arc<Games>,
+    pub(crate) access: Arc<Access>,
+    pub(crate) cards: Arc<Cards>,
+    pub(crate) plays: Arc<Plays>,
     pub(crate) listeners: Arc<Listeners>,
-    pub(crate) metrics: Metrics,
+    pub(crate) thumbnails: Arc<Thumbnails>,
+    pub(crate) metrics: Arc<Metrics>,
     pub(crate) request_ids: RequestIds,
-    pub(crate) thumbnails: Thumbnails,
-    pub(crate) new_key_limiter: NewKeyLimiter,
-    pub(crate) started: Instant,
+    pub(crate) config: Config,
+    idempotency: Arc<Idempotency>,
+    storage: Storage,
 }
+
+/// What the services share: the store and the clock.
+type Storage = (Arc<dyn Store>, Arc<dyn Clock>);
 
 impl Server {
     /// Creates a server with open access for the given environments of a catalogue.
@@ -122,32 +124,47 @@ impl Server {
         clock: Arc<dyn Clock>,
         config: Config,
     ) -> Self {
-        let (sets, plays) = (
-            vec![GameSet::Public; games.len()],
-            Plays::new(config.plays_in_memory),
-        );
-        let (metrics, request_ids) = (Metrics::default(), RequestIds::new());
-        let listeners = Arc::new(Listeners::new(config.listeners));
-        let (thumbnails, new_key_limiter, started) = (
-            Thumbnails::default(),
-            NewKeyLimiter::default(),
-            Instant::now(),
-        );
-        Self {
-            catalog,
-            games,
-            sets,
-            keys: None,
-            store,
-            clock,
+        let access = Access::open(config.visitors, config.limits, Arc::clone(&clock));
+        Self::assemble(
+            Games::new(catalog, games),
+            Arc::new(access),
+            (store, clock),
             config,
+        )
+    }
+
+    /// Creates the services that depend on the environments.
+    fn assemble(games: Games, access: Arc<Access>, storage: Storage, config: Config) -> Self {
+        let (store, clock) = storage.clone();
+        let (games, metrics) = (Arc::new(games), Arc::new(Metrics::default()));
+        let idempotency = Arc::new(Idempotency::new(Arc::clone(&store), clock));
+        let cards = Arc::new(Cards::new(
+            Arc::clone(&games),
+            Arc::clone(&idempotency),
+            storage.clone(),
+            config,
+        ));
+        let plays = Arc::new(Plays::new(
+            Arc::clone(&games),
+            Arc::clone(&cards),
+            Arc::clone(&idempotency),
+            Arc::clone(&metrics),
+            storage.clone(),
+            &config,
+        ));
+        let keep_alive = Duration::from_millis(config.keep_alive_ms);
+        Self {
+            thumbnails: Arc::new(Thumbnails::new(Arc::clone(&games), Arc::clone(&plays))),
+            listeners: Arc::new(Listeners::new(store, config.listeners, keep_alive)),
+            games,
+            access,
+            cards,
             plays,
-            listeners,
             metrics,
-            request_ids,
-            thumbnails,
-            new_key_limiter,
-            started,
+            request_ids: RequestIds::new(),
+            config,
+            idempotency,
+            storage,
         }
     }
 
@@ -155,23 +172,19 @@ impl Server {
     /// health check.
     pub fn with_keys(self, keys: Arc<dyn KeyStore>) -> Self {
         Self {
-            keys: Some(Keys::new(keys)),
+            access: Arc::new(self.access.with_keys(keys)),
             ..self
         }
     }
 
     /// Assigns the environments to sets. Environments that `sets` does not name are not served.
     pub fn with_sets(self, sets: &HashMap<GameId, GameSet>) -> Self {
-        let served = self
-            .games
-            .into_iter()
-            .filter_map(|info| sets.get(&info.id).map(|&set| (info, set)));
-        let (games, sets) = served.unzip();
-        Self {
-            games,
-            sets,
-            ..self
-        }
+        Self::assemble(
+            self.games.with_sets(sets),
+            self.access,
+            self.storage,
+            self.config,
+        )
     }
 
     /// Restarts the idle time of every open card, because no client could use a card while no
@@ -181,7 +194,7 @@ impl Server {
     ///
     /// Fails if the store cannot be written.
     pub async fn restart_idle_timers(&self) -> Result<(), StoreError> {
-        self.store.restart_idle_timers(self.clock.now_ms()).await
+        self.cards.restart_idle_timers().await
     }
 
     /// Closes the cards that have been idle or open for too long, and returns their ids.
@@ -191,30 +204,27 @@ impl Server {
     ///
     /// Fails if the store cannot be written.
     pub async fn close_stale(&self) -> Result<Vec<CardId>, StoreError> {
-        let now_ms = self.clock.now_ms();
-        let before = |age: u64| now_ms.saturating_sub(age);
-        let Config {
-            idle_ms, open_ms, ..
-        } = self.config;
-        self.store
-            .close_stale(StaleCutoffs {
-                used_before_ms: before(idle_ms),
-                opened_before_ms: before(open_ms),
-                now_ms,
-            })
-            .await
+        self.cards.close_stale().await
+    }
+
+    /// Deletes idempotency keys older than 24 hours and returns their number.
+    /// [`serve`](crate::serve) calls it every few seconds.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be written.
+    pub async fn delete_expired_keys(&self) -> Result<u64, StoreError> {
+        self.idempotency.delete_expired().await
     }
 
     /// The number of plays in memory, at most [`Config::plays_in_memory`] plus those in use.
     pub fn plays_in_memory(&self) -> usize {
-        self.plays.len()
+        self.plays.in_memory()
     }
 
-    /// Returns the card with this id, regardless of its owner; `None` also if `id` is not a UUID.
-    pub(crate) async fn card(&self, id: &str) -> Result<Option<Card>, ApiError> {
-        let Ok(id) = id.parse::<CardId>() else {
-            return Ok(None);
-        };
-        Ok(self.store.card(id).await?)
+    /// Returns all metrics in the Prometheus text format.
+    pub fn metrics(&self) -> String {
+        self.metrics
+            .text(self.storage.0.commits(), self.plays.in_memory())
     }
 }

@@ -15,23 +15,24 @@ mod thumbnails;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Path, Request, State};
+use axum::extract::{FromRef, FromRequestParts, Path, Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use rhae_web::{CONTENT_SECURITY_POLICY, Viewer, asset, error_page};
 
-use crate::access::Caller;
-use crate::{ApiError, Server, Visitors, cards as card_api, events, play_api};
+use crate::access::{Access, Caller};
+use crate::state::AppState;
+use crate::{ApiError, Visitors, card_api, events, play_api};
 
-pub(crate) use sign_in::NewKeyLimiter;
 pub(crate) use thumbnails::Thumbnails;
 
 /// The name of the cookie with a visitor's key.
 pub(crate) const COOKIE: &str = "rhae_key";
 
-pub(crate) fn routes(server: &Arc<Server>) -> Router<Arc<Server>> {
+pub(crate) fn routes(state: &AppState) -> Router<AppState> {
     let pages = Router::new()
         .route("/", get(pages::gallery))
         .route("/play/{id}", get(pages::play))
@@ -47,7 +48,7 @@ pub(crate) fn routes(server: &Arc<Server>) -> Router<Arc<Server>> {
             "/invite/{token}",
             get(sign_in::invitation).post(sign_in::accept_invitation),
         )
-        .layer(from_fn_with_state(Arc::clone(server), errors_as_pages));
+        .layer(from_fn_with_state(state.clone(), errors_as_pages));
     Router::new()
         .route("/visit", post(sign_in::visit))
         .route("/play/{id}/state", get(page_data::state))
@@ -118,11 +119,11 @@ fn add_security_headers(headers: &mut HeaderMap) {
 
 /// Renders the errors of page handlers as HTML.
 async fn errors_as_pages(
-    State(server): State<Arc<Server>>,
+    State(access): State<Arc<Access>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let viewer = server.viewer(request.extensions().get().copied().flatten().as_ref());
+    let viewer = access.viewer(request.extensions().get().copied().flatten().as_ref());
     let mut response = next.run(request).await;
     match response.extensions_mut().remove::<ApiError>() {
         Some(error) => with_error_page(viewer, &error, response),
@@ -132,11 +133,11 @@ async fn errors_as_pages(
 
 /// Renders an error of the middleware or of the router as HTML, for a browser that asked for a
 /// page.
-pub(crate) fn error_as_page(server: &Server, mut response: Response) -> Response {
+pub(crate) fn error_as_page(access: &Access, mut response: Response) -> Response {
     match response.extensions_mut().remove::<ApiError>() {
         Some(error) => {
             let viewer = match error {
-                _ if server.keys.is_none() => Viewer::OpenAccess,
+                _ if access.is_open() => Viewer::OpenAccess,
                 // Only a client with a key is subject to the rate limit.
                 ApiError::RateLimit { .. } => Viewer::KeyHolder,
                 _ => Viewer::Anonymous,
@@ -225,32 +226,23 @@ impl IntoResponse for SignInRedirect {
     }
 }
 
-impl axum::extract::FromRequestParts<Arc<Server>> for PageVisitor {
+impl<S: Send + Sync> FromRequestParts<S> for PageVisitor
+where
+    Arc<Access>: FromRef<S>,
+{
     type Rejection = SignInRedirect;
 
-    async fn from_request_parts(
-        parts: &mut axum::http::request::Parts,
-        server: &Arc<Server>,
-    ) -> Result<Self, SignInRedirect> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, SignInRedirect> {
+        let access = Arc::<Access>::from_ref(state);
         let known: Option<Caller> = parts.extensions.get().copied().flatten();
-        let viewer = server.viewer(known.as_ref());
+        let viewer = access.viewer(known.as_ref());
         match known {
             Some(caller) => Ok(Self { caller, viewer }),
-            None if server.config.visitors == Visitors::Public => Ok(Self {
+            None if access.visitors() == Visitors::Public => Ok(Self {
                 caller: Caller::anonymous(),
                 viewer,
             }),
             None => Err(SignInRedirect),
-        }
-    }
-}
-
-impl Server {
-    fn viewer(&self, caller: Option<&Caller>) -> Viewer {
-        match caller {
-            _ if self.keys.is_none() => Viewer::OpenAccess,
-            Some(_) => Viewer::KeyHolder,
-            None => Viewer::Anonymous,
         }
     }
 }

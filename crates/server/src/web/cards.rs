@@ -9,13 +9,14 @@ use rhae_protocol::rfc3339_utc;
 use rhae_web::{CardRow, CardView, card_csv, card_page, cards_page};
 
 use super::PageVisitor;
-use crate::{ApiError, Server};
+use crate::ApiError;
+use crate::cards::Cards;
 
 /// Scorecards listed per page.
 const PAGE_SIZE: u32 = 50;
 
 pub(crate) async fn list(
-    State(server): State<Arc<Server>>,
+    State(cards): State<Arc<Cards>>,
     visitor: PageVisitor,
     RawQuery(query): RawQuery,
 ) -> Result<Html<String>, ApiError> {
@@ -25,8 +26,8 @@ pub(crate) async fn list(
             .find_map(|pair| pair.strip_prefix("before="))
     });
     let before = match requested {
-        Some(id) => server
-            .card(id)
+        Some(id) => cards
+            .find(id)
             .await?
             .filter(|card| visitor.caller.can_read(card.owner))
             .map(|card| card.key),
@@ -37,9 +38,9 @@ pub(crate) async fn list(
     } else {
         Some(visitor.caller.owner)
     };
-    let cards = server.store.cards_before(owner, before, PAGE_SIZE).await?;
-    let mut rows = Vec::with_capacity(cards.len());
-    for card in &cards {
+    let page = cards.before(owner, before, PAGE_SIZE).await?;
+    let mut rows = Vec::with_capacity(page.len());
+    for card in &page {
         let hidden = card.competition && card.closed_ms.is_none();
         rows.push(CardRow {
             id: card.id.to_string(),
@@ -49,7 +50,7 @@ pub(crate) async fn list(
             card: if hidden {
                 None
             } else {
-                Some(server.scorecard(card).await?)
+                Some(cards.scorecard(card).await?)
             },
         });
     }
@@ -61,13 +62,13 @@ pub(crate) async fn list(
 }
 
 pub(crate) async fn page(
-    State(server): State<Arc<Server>>,
+    State(cards): State<Arc<Cards>>,
     visitor: PageVisitor,
     Path(id): Path<String>,
 ) -> Result<Html<String>, ApiError> {
-    let card = server.readable_card(&visitor.caller, &id).await?;
+    let card = cards.readable(&visitor.caller, &id).await?;
     let view = CardView {
-        card: server.scorecard(&card).await?,
+        card: cards.scorecard(&card).await?,
         opened_at: rfc3339_utc(card.opened_ms),
         closed_at: card.closed_ms.map(rfc3339_utc),
     };
@@ -75,11 +76,11 @@ pub(crate) async fn page(
 }
 
 pub(crate) async fn csv(
-    State(server): State<Arc<Server>>,
+    State(cards): State<Arc<Cards>>,
     visitor: PageVisitor,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let card = server.readable_card(&visitor.caller, &id).await?;
-    let text = card_csv(&server.scorecard(&card).await?);
+    let card = cards.readable(&visitor.caller, &id).await?;
+    let text = card_csv(&cards.scorecard(&card).await?);
     Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], text).into_response())
 }

@@ -17,11 +17,14 @@ use tokio::sync::mpsc::{Sender, channel};
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::PageVisitor;
+use crate::ApiError;
 use crate::access::Caller;
+use crate::blocking::blocking;
+use crate::cards::Cards;
 use crate::events::SEND_TIMEOUT;
-use crate::listeners::Subscription;
-use crate::rebuild::{ENTRIES_PER_READ, blocking};
-use crate::{ApiError, Server};
+use crate::games::Games;
+use crate::listeners::{Listeners, Subscription};
+use crate::plays::{ENTRIES_PER_READ, Plays};
 
 /// The minimum size in bytes of a chunk of packed frames, except for the last chunk of each read.
 const CHUNK_BYTES: usize = 256 * 1024;
@@ -35,22 +38,21 @@ const TAG: &str = "browser";
 
 /// Returns a whole play in packed form. If the log cannot be replayed, the response is aborted.
 pub(crate) async fn packed_play(
-    State(server): State<Arc<Server>>,
+    State(plays): State<Arc<Plays>>,
+    State(listeners): State<Arc<Listeners>>,
     visitor: PageVisitor,
     Path(guid): Path<String>,
 ) -> Result<Response, ApiError> {
-    let facts = server.readable_play(&visitor.caller, &guid).await?;
-    let subscription = server
-        .listeners
-        .subscribe(server.store.as_ref(), facts.play.id)
-        .ok_or(ApiError::TooManyListeners)?;
-    let replica = server
+    let facts = plays.readable(&visitor.caller, &guid).await?;
+    let subscription = listeners.subscribe(facts.play.id)?;
+    let replica = plays
+        .rebuilder()
         .opening_replica(&facts.play)
         .await?
         .map_err(ApiError::Frozen)?;
     let (out, stream) = channel(2);
     let entries = facts.entries;
-    tokio::spawn(pack_all(server, facts, replica, out, subscription));
+    tokio::spawn(pack_all(plays, facts, replica, out, subscription));
     // Tells the page from which entry to continue with live events.
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
@@ -63,7 +65,7 @@ pub(crate) async fn packed_play(
 const ENTRIES_HEADER: header::HeaderName = header::HeaderName::from_static("x-rhae-entries");
 
 async fn pack_all(
-    server: Arc<Server>,
+    plays: Arc<Plays>,
     facts: PlayFacts,
     mut replica: Replica,
     out: Sender<io::Result<Bytes>>,
@@ -71,8 +73,8 @@ async fn pack_all(
 ) {
     let mut packer = Packer::default();
     while replica.next() < facts.entries {
-        let part = server
-            .store
+        let part = plays
+            .store()
             .log_from(
                 facts.play.key,
                 replica.next(),
@@ -139,12 +141,12 @@ fn pack(
 
 /// Returns the reasoning of a range of log entries as pairs of entry index and text.
 pub(crate) async fn reasoning(
-    State(server): State<Arc<Server>>,
+    State(plays): State<Arc<Plays>>,
     visitor: PageVisitor,
     Path(guid): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<Value>, ApiError> {
-    let facts = server.readable_play(&visitor.caller, &guid).await?;
+    let facts = plays.readable(&visitor.caller, &guid).await?;
     let wrong = ApiError::Field {
         field: "from",
         expected: "the index of a log entry, from 0",
@@ -153,8 +155,8 @@ pub(crate) async fn reasoning(
         .as_deref()
         .and_then(|query| query.strip_prefix("from=")?.parse().ok())
         .ok_or(wrong)?;
-    let entries = server
-        .store
+    let entries = plays
+        .store()
         .log_from(facts.play.key, from, REASONING_PER_REQUEST)
         .await?;
     let texts = entries.into_iter().filter_map(|log_entry| {
@@ -172,21 +174,22 @@ pub(crate) async fn reasoning(
 /// Returns the state of the visitor's latest play of an environment on an open card. If there is no
 /// such play, returns the id of the open card on which to start one, if any.
 pub(crate) async fn state(
-    State(server): State<Arc<Server>>,
+    State(games): State<Arc<Games>>,
+    State(cards): State<Arc<Cards>>,
+    State(plays): State<Arc<Plays>>,
     caller: Caller,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
-    let info = server.game(&caller, &id).ok_or(ApiError::NoSuchGame(id))?;
-    let cards = server
-        .store
-        .cards_before(Some(caller.owner), None, MAX_RECENT_CARDS)
+    let info = games.find(&caller, &id).ok_or(ApiError::NoSuchGame(id))?;
+    let cards = cards
+        .before(Some(caller.owner), None, MAX_RECENT_CARDS)
         .await?;
     let cards: Vec<_> = cards
         .into_iter()
         .filter(|card| card.closed_ms.is_none() && card.tags.iter().any(|tag| tag == TAG))
         .collect();
-    let plays = server
-        .store
+    let recent = plays
+        .store()
         .owner_plays(caller.owner, MAX_RECENT_PLAYS)
         .await?;
     let resumable = |facts: &&PlayFacts| {
@@ -194,14 +197,14 @@ pub(crate) async fn state(
             && facts.closed_ms.is_none()
             && cards.iter().any(|card| card.id == facts.card)
     };
-    let Some(facts) = plays.iter().find(resumable) else {
+    let Some(facts) = recent.iter().find(resumable) else {
         // The page opens the play on the card that is already open, because in a competition all
         // plays must be on one card.
         return Ok(Json(
             json!({"card_id": cards.first().map(|card| card.id.to_string())}),
         ));
     };
-    let (answer, reset_restarts_game) = server.current_state(&facts.play).await?;
+    let (answer, reset_restarts_game) = plays.current_state(&facts.play).await?;
     let mut state = json!({"card_id": facts.card.to_string(), "actions": facts.actions, "reset_starts_anew": reset_restarts_game});
     state["answer"] =
         serde_json::to_value(answer).map_err(|error| ApiError::Failed(error.to_string()))?;

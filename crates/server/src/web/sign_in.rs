@@ -7,62 +7,37 @@
 //! cross-site requests other than top-level navigation.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use rhae_store::{GameSets, Key, KeyId, Scopes};
 use rhae_web::{Viewer, invitation_page, sign_in_page};
 
 use super::COOKIE;
-use crate::access::{Caller, is_same_origin};
-use crate::rate_limiter::RateLimiter;
-use crate::{ApiError, ApiKey, Server, Visitors};
+use crate::access::{Access, Caller, is_same_origin};
+use crate::{ApiError, ApiKey, Visitors};
 
-/// The maximum number of visitor keys that `/visit` creates per minute, over all visitors.
-const MAX_NEW_KEYS_PER_MINUTE: u32 = 600;
 const COOKIE_MAX_AGE_SECONDS: u32 = 365 * 24 * 60 * 60;
-
-/// Limits the rate at which `/visit` creates visitor keys.
-#[derive(Default)]
-pub(crate) struct NewKeyLimiter(RateLimiter);
-
-impl NewKeyLimiter {
-    fn try_acquire(&self, now: Duration) -> Result<(), ApiError> {
-        let counted = self.0.count(KeyId(0), MAX_NEW_KEYS_PER_MINUTE, now);
-        counted.map_err(|retry_seconds| ApiError::RateLimit {
-            max: MAX_NEW_KEYS_PER_MINUTE,
-            retry_seconds,
-        })
-    }
-}
 
 /// Handles `POST /visit`, which a page sends before its first command so that the visitor has a
 /// key.
 pub(crate) async fn visit(
-    State(server): State<Arc<Server>>,
+    State(access): State<Arc<Access>>,
     caller: OptionalCaller,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     if !is_same_origin(&headers) {
         return Err(ApiError::Unauthorized);
     }
-    let open = server.keys.is_none();
+    let open = access.is_open();
     if caller.0.is_some_and(|caller| !open || caller.in_browser) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    if !open && server.config.visitors != Visitors::Public {
+    if !open && access.visitors() != Visitors::Public {
         return Err(ApiError::Unauthorized);
     }
-    server
-        .new_key_limiter
-        .try_acquire(server.started.elapsed())?;
-    let (secret, key) = new_visitor_key(&server, "visitor", GameSets::PUBLIC)?;
-    if let Some(keys) = &server.keys {
-        keys.store().create_key(key).await?;
-    }
+    let secret = access.create_visitor_key().await?;
     Ok((
         StatusCode::NO_CONTENT,
         [(header::SET_COOKIE, cookie(&secret, &headers))],
@@ -70,16 +45,16 @@ pub(crate) async fn visit(
         .into_response())
 }
 
-pub(crate) async fn form(State(server): State<Arc<Server>>, caller: OptionalCaller) -> Response {
-    if server.keys.is_none() {
+pub(crate) async fn form(State(access): State<Arc<Access>>, caller: OptionalCaller) -> Response {
+    if access.is_open() {
         return Redirect::to("/").into_response();
     }
-    Html(sign_in_page(server.viewer(caller.0.as_ref()), None)).into_response()
+    Html(sign_in_page(access.viewer(caller.0.as_ref()), None)).into_response()
 }
 
 /// Checks a key from the sign-in form and stores it in the cookie.
 pub(crate) async fn sign_in(
-    State(server): State<Arc<Server>>,
+    State(access): State<Arc<Access>>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, ApiError> {
@@ -93,16 +68,12 @@ pub(crate) async fn sign_in(
             )),
         )
     };
-    let Some(keys) = server.keys.as_ref().filter(|_| is_same_origin(&headers)) else {
+    if access.is_open() || !is_same_origin(&headers) {
         return Ok(Redirect::to("/").into_response());
-    };
-    let Some(secret) = ApiKey::parse(text.as_bytes()) else {
-        return Ok(refused().into_response());
-    };
-    let stored = keys.store().key(secret.id()).await?;
-    if stored.is_none_or(|stored| stored.invitation.is_some() || secret.verify(&stored).is_none()) {
-        return Ok(refused().into_response());
     }
+    let Some(secret) = access.verified_key(&text).await? else {
+        return Ok(refused().into_response());
+    };
     Ok((
         [(header::SET_COOKIE, cookie(&secret, &headers))],
         Redirect::to("/scorecards"),
@@ -120,16 +91,16 @@ pub(crate) async fn sign_out(headers: HeaderMap) -> Response {
 }
 
 pub(crate) async fn invitation(
-    State(server): State<Arc<Server>>,
+    State(access): State<Arc<Access>>,
     Path(token): Path<String>,
 ) -> Result<Html<String>, ApiError> {
-    server.find_invitation(&token).await?;
+    access.find_invitation(&token).await?;
     Ok(Html(invitation_page(&token)))
 }
 
 /// Accepts an invitation: creates a visitor key and stores it in the cookie.
 pub(crate) async fn accept_invitation(
-    State(server): State<Arc<Server>>,
+    State(access): State<Arc<Access>>,
     caller: OptionalCaller,
     Path(token): Path<String>,
     headers: HeaderMap,
@@ -137,77 +108,17 @@ pub(crate) async fn accept_invitation(
     if !is_same_origin(&headers) {
         return Err(ApiError::NoSuchPath);
     }
-    let invitation = server.find_invitation(&token).await?;
+    let invitation = access.find_invitation(&token).await?;
     if caller.0.is_some_and(|caller| caller.visitor) {
         // A returning visitor keeps the identity created on the first visit.
         return Ok(Redirect::to("/").into_response());
     }
-    let keys = server.keys.as_ref().ok_or(ApiError::NoSuchPath)?;
-    let (secret, key) = new_visitor_key(
-        &server,
-        &format!("visitor by {}", invitation.id),
-        invitation.scopes.sets,
-    )?;
-    if !keys
-        .store()
-        .accept_invitation(invitation.id, key, server.clock.now_ms())
-        .await?
-    {
-        return Err(ApiError::NoSuchPath);
-    }
+    let secret = access.accept_invitation(&invitation).await?;
     Ok((
         [(header::SET_COOKIE, cookie(&secret, &headers))],
         Redirect::to("/"),
     )
         .into_response())
-}
-
-impl Server {
-    /// Returns the invitation with this token if it is valid and not used up.
-    async fn find_invitation(&self, token: &str) -> Result<Key, ApiError> {
-        let keys = self
-            .keys
-            .as_ref()
-            .filter(|_| self.config.visitors != Visitors::Off)
-            .ok_or(ApiError::NoSuchPath)?;
-        let secret = ApiKey::parse(token.as_bytes()).ok_or(ApiError::NoSuchPath)?;
-        let stored = keys
-            .store()
-            .key(secret.id())
-            .await?
-            .ok_or(ApiError::NoSuchPath)?;
-        let is_valid = stored
-            .invitation
-            .is_some_and(|left| left.left > 0 && left.until_ms > self.clock.now_ms());
-        if is_valid && secret.verify(&stored).is_some() {
-            Ok(stored)
-        } else {
-            Err(ApiError::NoSuchPath)
-        }
-    }
-}
-
-fn new_visitor_key(server: &Server, name: &str, sets: GameSets) -> Result<(ApiKey, Key), ApiError> {
-    let secret = ApiKey::generate().map_err(|error| ApiError::Failed(error.to_string()))?;
-    let scopes = Scopes {
-        sets,
-        sources: false,
-        admin: false,
-        visitor: true,
-    };
-    let (id, hash, created_ms) = (secret.id(), secret.hash(), server.clock.now_ms());
-    Ok((
-        secret,
-        Key {
-            id,
-            hash,
-            name: name.to_owned(),
-            scopes,
-            created_ms,
-            revoked_ms: None,
-            invitation: None,
-        },
-    ))
 }
 
 /// Builds the cookie. It is `Secure` if the browser uses HTTPS, which the `Origin` header or a

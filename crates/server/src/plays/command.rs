@@ -7,14 +7,16 @@
 use std::sync::Arc;
 
 use rhae_engine::{Action, Frame, PlayState};
-use rhae_protocol::{CompactResponse, Details, Entry, FrameResponse, ObservationView};
-use rhae_session::{Play, PlayStep};
+use rhae_protocol::{CompactResponse, Details, Entry};
+use rhae_session::Play;
 use rhae_store::{IdempotencyKey, PlayId, Snapshot, StoreError, StoredPlay};
 use serde_json::Value;
 
-use crate::plays::{PlaySlot, SlotState};
-use crate::rebuild::blocking;
-use crate::{ApiError, Server};
+use super::Plays;
+use super::response::{compact_response, frame_response};
+use super::table::{PlaySlot, SlotState};
+use crate::ApiError;
+use crate::blocking::blocking;
 
 /// The maximum number of attempts to execute a command while other servers append to the same play.
 const MAX_ATTEMPTS: u32 = 5;
@@ -41,14 +43,14 @@ pub(crate) struct Command {
     pub(crate) compact: bool,
 }
 
-impl Server {
+impl Plays {
     /// Returns the current state of a play, rebuilding it from its log if necessary, and whether a
     /// RESET would restart the whole game rather than the level.
     pub(crate) async fn current_state(
         &self,
         stored: &StoredPlay,
     ) -> Result<(CompactResponse, bool), ApiError> {
-        let slot = self.plays.get_or_insert(stored.clone(), SlotState::Absent);
+        let slot = self.table.get_or_insert(stored.clone(), SlotState::Absent);
         let mut state = slot.state.lock().await;
         let mut live = self.take(stored, &mut state).await?;
         if self.store.head(stored.key).await? != live.next {
@@ -71,7 +73,7 @@ impl Server {
 
     /// Returns the settled frame of a play, or `None` if the play is not in memory.
     pub(crate) async fn settled_frame(&self, id: PlayId) -> Option<Frame> {
-        let slot = self.plays.find(id)?;
+        let slot = self.table.find(id)?;
         match &*slot.state.lock().await {
             SlotState::Live(live) => Some(live.play.current().observation.settled().clone()),
             SlotState::Absent | SlotState::Frozen(_) => None,
@@ -79,7 +81,7 @@ impl Server {
     }
 
     /// Executes a command, commits it, and returns the body of the response.
-    pub(crate) async fn command(
+    pub(super) async fn command(
         &self,
         slot: &PlaySlot,
         command: &Command,
@@ -123,7 +125,7 @@ impl Server {
             return Err(ApiError::GameOver);
         }
         let guid = slot.play.id.to_string();
-        let save_snapshot = (live.next + 1).is_multiple_of(self.snapshot_every(&live.play));
+        let save_snapshot = (live.next + 1).is_multiple_of(self.snapshot_interval(&live.play));
         let done = if live.play.may_block() {
             // The environment may block, so it runs on a blocking thread; the async threads must
             // stay free for other clients.
@@ -177,8 +179,8 @@ impl Server {
     }
 
     /// The number of log entries between two snapshots of a play.
-    fn snapshot_every(&self, play: &Play) -> u32 {
-        let every = self.config.snapshot_every;
+    fn snapshot_interval(&self, play: &Play) -> u32 {
+        let every = self.snapshot_every;
         if play.may_block() {
             every.min(MAX_HOSTED_SNAPSHOT_INTERVAL)
         } else {
@@ -208,7 +210,7 @@ impl Server {
             }
             SlotState::Absent => {}
         }
-        match self.rebuild(stored).await? {
+        match self.rebuilder.rebuild(stored).await? {
             Ok(replica) => {
                 self.metrics.rebuilds.add_one();
                 Ok(Box::new(LivePlay {
@@ -265,54 +267,4 @@ impl ExecutedCommand {
             snapshot,
         })
     }
-}
-
-/// Serialises a response; `action` is `None` for the RESET that opened the play.
-pub(crate) fn frame_response(
-    answer: &PlayStep<'_>,
-    command: &Command,
-    guid: &str,
-    action: Option<Action>,
-) -> Vec<u8> {
-    if command.compact {
-        let answer = compact_response(answer, answer.frames, guid, action.unwrap_or(Action::Reset));
-        return serde_json::to_vec(&answer).expect("a struct of plain fields serialises to JSON");
-    }
-    let body = FrameResponse {
-        game_id: &command.game_id,
-        guid,
-        frames: answer.frames,
-        state: answer.outcome.state,
-        levels_completed: answer.outcome.levels_completed,
-        win_levels: answer.observation.win_levels,
-        full_reset: answer.outcome.full_reset,
-        available: answer.observation.available,
-        action,
-        reasoning: command.reasoning.as_ref(),
-    };
-    body.to_json()
-}
-
-/// Builds the response for a web page, with the frames in packed form.
-fn compact_response(
-    answer: &PlayStep<'_>,
-    frames: &[Frame],
-    guid: &str,
-    action: Action,
-) -> CompactResponse {
-    let shown = ObservationView {
-        action,
-        frames,
-        state: answer.outcome.state,
-        levels_completed: answer.outcome.levels_completed,
-        changed: answer.outcome.changed,
-        counted: answer.outcome.counted,
-        full_reset: answer.outcome.full_reset,
-    };
-    CompactResponse::new(
-        guid,
-        shown,
-        answer.observation.win_levels,
-        answer.observation.available,
-    )
 }

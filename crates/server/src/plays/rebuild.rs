@@ -10,11 +10,12 @@
 
 use std::sync::Arc;
 
-use rhae_engine::{CatalogError, EnvironmentError};
+use rhae_engine::{Catalog, CatalogError, EnvironmentError};
 use rhae_session::{Origin, ReplayError, Replica, ReplicaError};
-use rhae_store::{LogEntry, Snapshot, StoredPlay};
+use rhae_store::{LogEntry, Snapshot, Store, StoredPlay};
 
-use crate::{ApiError, Server};
+use crate::ApiError;
+use crate::blocking::blocking;
 
 /// Log entries read and replayed at a time.
 pub(crate) const ENTRIES_PER_READ: u32 = 1024;
@@ -22,7 +23,17 @@ pub(crate) const ENTRIES_PER_READ: u32 = 1024;
 /// The result of a rebuild; the error says why the log or the snapshot cannot be trusted.
 pub(crate) type Attempt<T> = Result<T, String>;
 
-impl Server {
+/// Rebuilds plays from the store.
+pub(crate) struct Rebuilder {
+    store: Arc<dyn Store>,
+    catalog: Arc<dyn Catalog>,
+}
+
+impl Rebuilder {
+    pub(crate) fn new(store: Arc<dyn Store>, catalog: Arc<dyn Catalog>) -> Self {
+        Self { store, catalog }
+    }
+
     /// Rebuilds a play to the end of its log.
     pub(crate) async fn rebuild(&self, stored: &StoredPlay) -> Result<Attempt<Replica>, ApiError> {
         self.replica(stored, u32::MAX).await
@@ -184,20 +195,11 @@ fn classify<T>(outcome: Result<T, ReplicaError>) -> Result<Attempt<T>, ApiError>
 }
 
 /// The environment, seed and rules with which a stored play was opened.
-pub(crate) fn origin_of(stored: &StoredPlay) -> Origin<'_> {
+fn origin_of(stored: &StoredPlay) -> Origin<'_> {
     Origin {
         game_id: &stored.game_id,
         seed: stored.seed,
         rule: stored.rule,
         win_levels: stored.win_levels,
     }
-}
-
-/// Runs blocking work on a separate thread, so that it does not delay other requests.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| ApiError::Failed(error.to_string()))
 }

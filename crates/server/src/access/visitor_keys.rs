@@ -1,0 +1,113 @@
+//! Keys of visitors: created on the first visit, or by accepting an invitation.
+
+use std::time::Duration;
+
+use rhae_store::{GameSets, Key, KeyId, Scopes};
+
+use super::Access;
+use super::keys::Keys;
+use crate::rate_limiter::RateLimiter;
+use crate::{ApiError, ApiKey, Visitors};
+
+/// The maximum number of visitor keys that `/visit` creates per minute, over all visitors.
+const MAX_NEW_KEYS_PER_MINUTE: u32 = 600;
+
+/// Limits the rate at which `/visit` creates visitor keys.
+#[derive(Default)]
+pub(super) struct NewKeyLimiter(RateLimiter);
+
+impl NewKeyLimiter {
+    fn try_acquire(&self, now: Duration) -> Result<(), ApiError> {
+        let counted = self.0.count(KeyId(0), MAX_NEW_KEYS_PER_MINUTE, now);
+        counted.map_err(|retry_seconds| ApiError::RateLimit {
+            max: MAX_NEW_KEYS_PER_MINUTE,
+            retry_seconds,
+        })
+    }
+}
+
+impl Access {
+    /// Creates a key for the public environments. With open access the key is not stored: it only
+    /// distinguishes this visitor from others.
+    pub(crate) async fn create_visitor_key(&self) -> Result<ApiKey, ApiError> {
+        self.new_key_limiter.try_acquire(self.started.elapsed())?;
+        let (secret, key) = self.new_visitor_key("visitor", GameSets::PUBLIC)?;
+        if let Some(keys) = &self.keys {
+            keys.store().create_key(key).await?;
+        }
+        Ok(secret)
+    }
+
+    /// Returns the key with this text if it is valid and no invitation.
+    pub(crate) async fn verified_key(&self, text: &str) -> Result<Option<ApiKey>, ApiError> {
+        let (Some(keys), Some(secret)) = (&self.keys, ApiKey::parse(text.as_bytes())) else {
+            return Ok(None);
+        };
+        let stored = keys.store().key(secret.id()).await?;
+        let valid = stored
+            .is_some_and(|stored| stored.invitation.is_none() && secret.verify(&stored).is_some());
+        Ok(valid.then_some(secret))
+    }
+
+    /// Returns the invitation with this token if it is valid and not used up.
+    pub(crate) async fn find_invitation(&self, token: &str) -> Result<Key, ApiError> {
+        let keys = self.invitations().ok_or(ApiError::NoSuchPath)?;
+        let secret = ApiKey::parse(token.as_bytes()).ok_or(ApiError::NoSuchPath)?;
+        let stored = keys
+            .store()
+            .key(secret.id())
+            .await?
+            .ok_or(ApiError::NoSuchPath)?;
+        let is_valid = stored
+            .invitation
+            .is_some_and(|left| left.left > 0 && left.until_ms > self.clock.now_ms());
+        if is_valid && secret.verify(&stored).is_some() {
+            Ok(stored)
+        } else {
+            Err(ApiError::NoSuchPath)
+        }
+    }
+
+    /// Uses up one place of an invitation and creates a visitor key for it.
+    pub(crate) async fn accept_invitation(&self, invitation: &Key) -> Result<ApiKey, ApiError> {
+        let keys = self.invitations().ok_or(ApiError::NoSuchPath)?;
+        let name = format!("visitor by {}", invitation.id);
+        let (secret, key) = self.new_visitor_key(&name, invitation.scopes.sets)?;
+        let accepted = keys
+            .store()
+            .accept_invitation(invitation.id, key, self.clock.now_ms())
+            .await?;
+        if accepted {
+            Ok(secret)
+        } else {
+            Err(ApiError::NoSuchPath)
+        }
+    }
+
+    /// The keys, if the server accepts invitations.
+    fn invitations(&self) -> Option<&Keys> {
+        self.keys
+            .as_ref()
+            .filter(|_| self.visitors != Visitors::Off)
+    }
+
+    fn new_visitor_key(&self, name: &str, sets: GameSets) -> Result<(ApiKey, Key), ApiError> {
+        let secret = ApiKey::generate().map_err(|error| ApiError::Failed(error.to_string()))?;
+        let scopes = Scopes {
+            sets,
+            sources: false,
+            admin: false,
+            visitor: true,
+        };
+        let key = Key {
+            id: secret.id(),
+            hash: secret.hash(),
+            name: name.to_owned(),
+            scopes,
+            created_ms: self.clock.now_ms(),
+            revoked_ms: None,
+            invitation: None,
+        };
+        Ok((secret, key))
+    }
+}

@@ -1,0 +1,127 @@
+//! `/api/scorecard/…`: opening, keeping open, reading and closing scorecards.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use rhae_protocol::Scorecard;
+
+use crate::ApiError;
+use crate::access::Caller;
+use crate::body::Fields;
+use crate::cards::{CardRequest, Cards};
+use crate::idempotency::idempotency_key;
+use crate::openapi::{Always, Bodied, CardBody, ErrorBody, Named, OpeningBody};
+
+type Body = Result<Bytes, BytesRejection>;
+
+/// Opens a scorecard.
+#[utoipa::path(
+    post,
+    path = "/api/scorecard/open",
+    tag = "scorecards",
+    params(("Idempotency-Key" = Option<String>, Header, description = "A request repeated with the same key, path and body is executed once", min_length = 1, max_length = 255, pattern = "^[!-~]+$")),
+    request_body = Option<OpeningBody>,
+    responses((status = OK, body = CardBody, description = "The new scorecard"),
+        (status = CONFLICT, body = ErrorBody, description = "The limit on open scorecards is reached"),
+        (status = UNPROCESSABLE_ENTITY, body = ErrorBody, description = "The idempotency key was already used for a different request"), Always, Bodied)
+)]
+pub(crate) async fn open(
+    State(cards): State<Arc<Cards>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<CardBody>, ApiError> {
+    let key = idempotency_key(&headers, caller.owner, "scorecard/open", &body)?;
+    let fields = Fields::read_optional(&headers, body)?;
+    let request = CardRequest {
+        tags: fields.texts("tags")?,
+        competition: fields.flag("competition_mode")?,
+        source_url: fields.text("source_url")?.map(str::to_owned),
+        opaque: fields.extra("opaque", cards.max_extra_bytes())?,
+    };
+    let id = cards.open(&caller, request, key).await?;
+    Ok(Json(CardBody {
+        card_id: id.to_string(),
+    }))
+}
+
+/// Resets the idle time of an open scorecard.
+#[utoipa::path(
+    post,
+    path = "/api/scorecard/heartbeat",
+    tag = "scorecards",
+    request_body = CardBody,
+    responses((status = OK, body = CardBody, description = "The scorecard is open"), Always, Bodied, Named)
+)]
+pub(crate) async fn heartbeat(
+    State(cards): State<Arc<Cards>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<CardBody>, ApiError> {
+    let fields = Fields::read(&headers, body)?;
+    let id = cards.touch(&caller, fields.required("card_id")?).await?;
+    Ok(Json(CardBody {
+        card_id: id.to_string(),
+    }))
+}
+
+/// Closes a scorecard. Its plays accept no further commands.
+#[utoipa::path(
+    post,
+    path = "/api/scorecard/close",
+    tag = "scorecards",
+    request_body = CardBody,
+    responses((status = OK, body = Scorecard, description = "The final result"), Always, Bodied, Named)
+)]
+pub(crate) async fn close(
+    State(cards): State<Arc<Cards>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Scorecard>, ApiError> {
+    let fields = Fields::read(&headers, body)?;
+    let card_id = fields.required("card_id")?;
+    cards.close(&caller, card_id).await.map(Json)
+}
+
+/// Returns a scorecard, open or closed.
+#[utoipa::path(
+    get,
+    path = "/api/scorecard/{card_id}",
+    tag = "scorecards",
+    params(("card_id" = String, Path, description = "The scorecard")),
+    responses((status = OK, body = Scorecard, description = "The current result"),
+        (status = FORBIDDEN, body = ErrorBody, description = "A competition scorecard cannot be read before it is closed"), Always, Named)
+)]
+pub(crate) async fn read(
+    State(cards): State<Arc<Cards>>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Scorecard>, ApiError> {
+    let card = cards.readable(&caller, &id).await?;
+    cards.scorecard(&card).await.map(Json)
+}
+
+/// Returns the part of a scorecard that concerns one environment.
+#[utoipa::path(
+    get,
+    path = "/api/scorecard/{card_id}/{game_id}",
+    tag = "scorecards",
+    params(("card_id" = String, Path, description = "The scorecard"),
+        ("game_id" = String, Path, description = "The environment: its four-character name, or the full id with the version")),
+    responses((status = OK, body = Scorecard, description = "The current result of this environment"),
+        (status = FORBIDDEN, body = ErrorBody, description = "A competition scorecard cannot be read before it is closed"), Always, Named)
+)]
+pub(crate) async fn read_game(
+    State(cards): State<Arc<Cards>>,
+    caller: Caller,
+    Path((id, game)): Path<(String, String)>,
+) -> Result<Json<Scorecard>, ApiError> {
+    let card = cards.readable(&caller, &id).await?;
+    cards.scorecard_of(&card, &game).await.map(Json)
+}
