@@ -10,7 +10,7 @@
 //! | run folder | [`RunConfig`], [`JournalLine`], [`RunSummary`], [`ServerRecord`] | `rhae run` |
 //! | evaluation folder | [`EvalConfig`], [`EvalLine`] | `rhae arc eval` |
 //! | agent lines | [`AgentMessage`], [`AgentReply`] | standard input and output of an agent's process |
-//! | REST bodies | [`FrameResponse`], [`GameListing`], [`PlayListing`], [`PlayEvent`] | the HTTP API |
+//! | REST bodies | [`CommandBody`], [`OpeningBody`], [`FrameResponse`], [`GameListing`], [`PlayListing`], [`PlayEvent`] | the HTTP API |
 //! | packed frames | [`Packer`], [`ObservationView`] | browser player, event streams |
 //!
 //! # Invariants
@@ -56,6 +56,7 @@ mod frames;
 mod packed;
 mod play;
 mod recording;
+mod request;
 mod rest;
 mod run;
 mod scorecard;
@@ -75,6 +76,7 @@ pub use recording::{
     Details, Entry, FORMAT, FORMAT_VERSION, Format, Header, Recording, RecordingError,
     RecordingWriter, ResetRule, ToolkitLine,
 };
+pub use request::{CardBody, CommandBody, Coordinate, Field, OpeningBody};
 pub use rest::{ActionBody, FrameBody, FrameResponse, GameListing};
 pub use run::{
     CardRecord, JournalLine, LevelOutcome, ModelRun, PlayRecord, PlayResult, RUN_VERSION,

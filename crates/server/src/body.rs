@@ -1,130 +1,122 @@
-//! Parsing of request bodies, which are untrusted. Only JSON objects are accepted. Every field that
-//! a handler reads is validated, and other fields are ignored. The middleware has already limited
-//! the size and nesting depth of the body.
+//! Reading request bodies, which are untrusted. Only JSON objects are accepted. The middleware has
+//! already limited the size of the body; the parser limits its nesting depth, and a server may set
+//! a lower limit.
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::http::{HeaderMap, header};
-use serde_json::{Map, Value};
+use rhae_protocol::{Coordinate, Field};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use crate::ApiError;
+use crate::{ApiError, Limits};
 
-/// The fields of an untrusted JSON object. A field that is `null` counts as absent.
-pub(crate) struct Fields(Map<String, Value>);
+/// The body of a request, as axum passes it to a handler.
+pub(crate) type Body = Result<Bytes, BytesRejection>;
 
-impl Fields {
-    /// Parses a body that must be a JSON object.
-    pub(crate) fn read(
-        headers: &HeaderMap,
-        body: Result<Bytes, BytesRejection>,
-    ) -> Result<Self, ApiError> {
-        let body = body.map_err(|rejection| ApiError::Http(rejection.status()))?;
-        if !is_json(headers) {
-            return Err(ApiError::MediaType);
-        }
-        match serde_json::from_slice(&body)
-            .map_err(|error| ApiError::Malformed(error.to_string()))?
-        {
-            Value::Object(fields) => Ok(Self(fields)),
-            _ => Err(ApiError::NotAnObject),
-        }
+/// Parses a body that must be a JSON object.
+pub(crate) fn parse<T: DeserializeOwned>(
+    headers: &HeaderMap,
+    body: Body,
+    limits: &Limits,
+) -> Result<T, ApiError> {
+    let body = body.map_err(|rejection| ApiError::Http(rejection.status()))?;
+    if !is_json(headers) {
+        return Err(ApiError::MediaType);
     }
-
-    /// Like [`Fields::read`], but an empty body is an object without fields.
-    pub(crate) fn read_optional(
-        headers: &HeaderMap,
-        body: Result<Bytes, BytesRejection>,
-    ) -> Result<Self, ApiError> {
-        match body {
-            Ok(body) if body.is_empty() => Ok(Self(Map::new())),
-            body => Self::read(headers, body),
-        }
+    let malformed = |error: serde_json::Error| ApiError::Malformed(error.to_string());
+    let value: Value = serde_json::from_slice(&body).map_err(malformed)?;
+    if limits.json_depth < Limits::MAX_JSON_DEPTH && depth(&value) > limits.json_depth {
+        return Err(ApiError::TooDeep(limits.json_depth));
     }
-
-    fn get(&self, field: &str) -> Option<&Value> {
-        self.0.get(field).filter(|value| !value.is_null())
+    if !value.is_object() {
+        return Err(ApiError::NotAnObject);
     }
+    T::deserialize(value).map_err(malformed)
+}
 
-    /// An optional string.
-    pub(crate) fn text(&self, field: &'static str) -> Result<Option<&str>, ApiError> {
-        match self.get(field) {
-            Some(value) if !value.is_string() => Err(ApiError::Field {
-                field,
-                expected: "a string",
-            }),
-            value => Ok(value.and_then(Value::as_str)),
-        }
+/// Like [`parse`], but an empty body is an object without fields.
+pub(crate) fn parse_optional<T: DeserializeOwned + Default>(
+    headers: &HeaderMap,
+    body: Body,
+    limits: &Limits,
+) -> Result<T, ApiError> {
+    match body {
+        Ok(body) if body.is_empty() => Ok(T::default()),
+        body => parse(headers, body, limits),
     }
+}
 
-    /// A required string.
-    pub(crate) fn required(&self, field: &'static str) -> Result<&str, ApiError> {
-        self.text(field)?.ok_or(ApiError::Field {
-            field,
-            expected: "present, as a string",
-        })
+/// Returns the value of an optional field; `expected` says what it must be if it is present.
+pub(crate) fn optional<T>(
+    name: &'static str,
+    field: Field<T>,
+    expected: &'static str,
+) -> Result<Option<T>, ApiError> {
+    match field {
+        Field::Absent => Ok(None),
+        Field::Valid(value) => Ok(Some(value)),
+        Field::Invalid => Err(ApiError::Field {
+            field: name,
+            expected,
+        }),
     }
+}
 
-    /// An optional boolean, `false` if absent.
-    pub(crate) fn flag(&self, field: &'static str) -> Result<bool, ApiError> {
-        let wrong = ApiError::Field {
-            field,
-            expected: "true or false",
-        };
-        self.get(field)
-            .map_or(Ok(false), |value| value.as_bool().ok_or(wrong))
-    }
+/// Returns the value of an optional string.
+pub(crate) fn text(name: &'static str, field: Field<String>) -> Result<Option<String>, ApiError> {
+    optional(name, field, "a string")
+}
 
-    /// An optional list of strings, empty if absent.
-    pub(crate) fn texts(&self, field: &'static str) -> Result<Vec<String>, ApiError> {
-        let wrong = || ApiError::Field {
-            field,
-            expected: "a list of strings",
-        };
-        let Some(value) = self.get(field) else {
-            return Ok(Vec::new());
-        };
-        let text = |value: &Value| value.as_str().map(str::to_owned).ok_or_else(wrong);
+/// Returns the value of a required string.
+pub(crate) fn required_text(name: &'static str, field: Field<String>) -> Result<String, ApiError> {
+    text(name, field)?.ok_or(ApiError::Field {
+        field: name,
+        expected: "present, as a string",
+    })
+}
+
+/// Returns the value of a required coordinate.
+pub(crate) fn coordinate(name: &'static str, field: Field<Coordinate>) -> Result<u8, ApiError> {
+    let expected = "present, as an integer from 0 to 63";
+    let missing = ApiError::Field {
+        field: name,
+        expected,
+    };
+    optional(name, field, expected)?
+        .map(Coordinate::get)
+        .ok_or(missing)
+}
+
+/// Checks that a free-form value has at most `max` bytes. A string counts by its own length, any
+/// other value by the length of its compact JSON.
+pub(crate) fn extra(
+    field: &'static str,
+    value: Option<Value>,
+    max: usize,
+) -> Result<Option<Value>, ApiError> {
+    let length = value.as_ref().map_or(0, |value| {
         value
-            .as_array()
-            .ok_or_else(wrong)?
-            .iter()
-            .map(text)
-            .collect()
-    }
-
-    /// A required coordinate on the 64 × 64 frame.
-    pub(crate) fn coordinate(&self, field: &'static str) -> Result<u8, ApiError> {
-        let number = self
-            .get(field)
-            .and_then(Value::as_u64)
-            .filter(|&number| number < 64);
-        let wrong = ApiError::Field {
-            field,
-            expected: "present, as an integer from 0 to 63",
-        };
-        number
-            .and_then(|number| u8::try_from(number).ok())
-            .ok_or(wrong)
-    }
-
-    /// An optional JSON value of at most `max` bytes. A string counts by its own length, any other
-    /// value by the length of its compact JSON.
-    pub(crate) fn extra(&self, field: &'static str, max: usize) -> Result<Option<Value>, ApiError> {
-        let Some(value) = self.get(field) else {
-            return Ok(None);
-        };
-        let length = value
             .as_str()
-            .map_or_else(|| value.to_string().len(), str::len);
-        if length > max {
-            return Err(ApiError::TooLong { field, max });
-        }
-        Ok(Some(value.clone()))
+            .map_or_else(|| value.to_string().len(), str::len)
+    });
+    if length > max {
+        return Err(ApiError::TooLong { field, max });
+    }
+    Ok(value)
+}
+
+/// The number of nested lists and objects. The parser has limited it, so the recursion is bounded.
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or(0),
+        _ => 0,
     }
 }
 
 /// Whether the `Content-Type` is JSON, including `+json` types.
-pub(crate) fn is_json(headers: &HeaderMap) -> bool {
+fn is_json(headers: &HeaderMap) -> bool {
     let declared = headers
         .get(header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
@@ -137,4 +129,18 @@ pub(crate) fn is_json(headers: &HeaderMap) -> bool {
         .to_ascii_lowercase();
     essence == "application/json"
         || essence.starts_with("application/") && essence.ends_with("+json")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn depth_counts_nested_lists_and_objects() {
+        assert_eq!(depth(&json!({"a": [1, [2]], "b": [{}]})), 3);
+        assert_eq!(depth(&json!("[[[[")), 0);
+        assert_eq!(depth(&json!([])), 1);
+    }
 }

@@ -3,20 +3,16 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
-use rhae_protocol::Scorecard;
+use rhae_protocol::{CardBody, Field, OpeningBody, Scorecard};
 
 use crate::ApiError;
 use crate::access::Caller;
-use crate::body::Fields;
+use crate::body::{self, Body};
 use crate::cards::{CardRequest, Cards};
 use crate::idempotency::idempotency_key;
-use crate::openapi::{Always, Bodied, CardBody, ErrorBody, Named, OpeningBody};
-
-type Body = Result<Bytes, BytesRejection>;
+use crate::openapi::{Always, Bodied, ErrorBody, Named};
 
 /// Opens a scorecard.
 #[utoipa::path(
@@ -36,16 +32,18 @@ pub(crate) async fn open(
     body: Body,
 ) -> Result<Json<CardBody>, ApiError> {
     let key = idempotency_key(&headers, caller.owner, "scorecard/open", &body)?;
-    let fields = Fields::read_optional(&headers, body)?;
+    let body: OpeningBody = body::parse_optional(&headers, body, cards.limits())?;
+    let tags = body::optional("tags", body.tags, "a list of strings")?;
+    let competition = body::optional("competition_mode", body.competition_mode, "true or false")?;
     let request = CardRequest {
-        tags: fields.texts("tags")?,
-        competition: fields.flag("competition_mode")?,
-        source_url: fields.text("source_url")?.map(str::to_owned),
-        opaque: fields.extra("opaque", cards.max_extra_bytes())?,
+        tags: tags.unwrap_or_default(),
+        competition: competition.unwrap_or_default(),
+        source_url: body::text("source_url", body.source_url)?,
+        opaque: body::extra("opaque", body.opaque, cards.limits().extra_bytes)?,
     };
     let id = cards.open(&caller, request, key).await?;
     Ok(Json(CardBody {
-        card_id: id.to_string(),
+        card_id: Field::Valid(id.to_string()),
     }))
 }
 
@@ -63,10 +61,11 @@ pub(crate) async fn heartbeat(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<CardBody>, ApiError> {
-    let fields = Fields::read(&headers, body)?;
-    let id = cards.touch(&caller, fields.required("card_id")?).await?;
+    let body: CardBody = body::parse(&headers, body, cards.limits())?;
+    let card_id = body::required_text("card_id", body.card_id)?;
+    let id = cards.touch(&caller, &card_id).await?;
     Ok(Json(CardBody {
-        card_id: id.to_string(),
+        card_id: Field::Valid(id.to_string()),
     }))
 }
 
@@ -84,9 +83,9 @@ pub(crate) async fn close(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Scorecard>, ApiError> {
-    let fields = Fields::read(&headers, body)?;
-    let card_id = fields.required("card_id")?;
-    cards.close(&caller, card_id).await.map(Json)
+    let body: CardBody = body::parse(&headers, body, cards.limits())?;
+    let card_id = body::required_text("card_id", body.card_id)?;
+    cards.close(&caller, &card_id).await.map(Json)
 }
 
 /// Returns a scorecard, open or closed.

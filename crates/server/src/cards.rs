@@ -17,7 +17,7 @@ use uuid::Uuid;
 use crate::access::Caller;
 use crate::games::Games;
 use crate::idempotency::Idempotency;
-use crate::{ApiError, Clock, Config};
+use crate::{ApiError, Clock, Config, Limits};
 
 /// The scorecards of a server.
 pub(crate) struct Cards {
@@ -52,9 +52,9 @@ impl Cards {
         }
     }
 
-    /// The maximum size of a card's `opaque` data.
-    pub(crate) const fn max_extra_bytes(&self) -> usize {
-        self.config.limits.extra_bytes
+    /// The limits on request bodies.
+    pub(crate) const fn limits(&self) -> &Limits {
+        &self.config.limits
     }
 
     /// Opens a card. A repeated request gets the card that the first one opened.

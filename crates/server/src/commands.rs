@@ -2,21 +2,19 @@
 
 use std::sync::Arc;
 
-use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use rhae_engine::{Action, ActionKind};
-use rhae_protocol::{CompactResponse, FrameBody};
+use rhae_protocol::{CommandBody, CompactResponse, FrameBody};
 use tracing::Instrument;
 
 use crate::ApiError;
 use crate::access::Caller;
-use crate::body::Fields;
+use crate::body::{self, Body};
 use crate::detach_on_drop::DetachOnDrop;
 use crate::idempotency::idempotency_key;
-use crate::openapi::{Always, Bodied, CommandBody, CommandName, ErrorBody, Named};
+use crate::openapi::{Always, Bodied, CommandName, ErrorBody, Named};
 use crate::plays::{Command, PlayTarget, Plays};
 
 /// Executes a command: RESET opens a play or resets it, an action advances it.
@@ -37,29 +35,29 @@ pub(crate) async fn command(
     caller: Caller,
     Path(name): Path<String>,
     headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    body: Body,
 ) -> Result<Response, ApiError> {
     let kind = ActionKind::from_name(&name).ok_or(ApiError::NoSuchPath)?;
     let idempotency_key = idempotency_key(&headers, caller.owner, &name, &body)?;
-    let fields = Fields::read(&headers, body)?;
+    let body: CommandBody = body::parse(&headers, body, plays.limits())?;
     let action = match kind.simple() {
         Some(action) => action,
         None => Action::Action6 {
-            x: fields.coordinate("x")?,
-            y: fields.coordinate("y")?,
+            x: body::coordinate("x", body.x)?,
+            y: body::coordinate("y", body.y)?,
         },
     };
     let command = Command {
         action,
-        game_id: fields.required("game_id")?.to_owned(),
-        reasoning: fields.extra("reasoning", plays.max_extra_bytes())?,
+        game_id: body::required_text("game_id", body.game_id)?,
+        reasoning: body::extra("reasoning", body.reasoning, plays.limits().extra_bytes)?,
         compact: headers
             .get(header::ACCEPT)
             .is_some_and(|kind| kind == CompactResponse::CONTENT_TYPE),
     };
     let target = PlayTarget {
-        guid: fields.text("guid")?.map(str::to_owned),
-        card: fields.text("card_id")?.map(str::to_owned),
+        guid: body::text("guid", body.guid)?,
+        card: body::text("card_id", body.card_id)?,
     };
     let work = async move {
         plays

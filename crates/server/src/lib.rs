@@ -11,7 +11,7 @@
 //! 1. `listen` accepts a connection, up to [`Limits::connections`] at a time, and closes it if the
 //!    client is too slow.
 //! 2. `middleware` assigns a request id, finds the caller by its API key (`access`), applies the
-//!    rate limit, and reads the body within its size, time and depth limits.
+//!    rate limit, and reads the body within its size and time limits.
 //! 3. `routes` selects a handler: `game_api`, `card_api`, `commands`, `play_api`, `events`, or a
 //!    page in `web`. The handler gets the services that it needs (`state`): `games`, `access`,
 //!    `cards`, `plays` or `listeners`, each with its own state.

@@ -1,7 +1,7 @@
 //! The middleware layer that every request and response passes through.
 //!
 //! On the way in it assigns a request id, identifies the caller, applies the rate limit, and reads
-//! the body within its size, time and depth limits. On the way out it adds the common headers and
+//! the body within its size and time limits. On the way out it adds the common headers and
 //! the request id, counts the request, and logs it. All of this is one layer because each
 //! additional layer costs a few allocations per request.
 //!
@@ -22,7 +22,6 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use tracing::Instrument;
 
-use crate::body::is_json;
 use crate::routes::finish_response;
 use crate::state::AppState;
 use crate::web::{error_as_page, wants_html};
@@ -156,9 +155,6 @@ async fn prepare(server: &Server, request: Request) -> Result<Request, ApiError>
     let read = tokio::time::timeout(limits.body_timeout, read_body(body, max)).await;
     parts.extensions.insert(admitted?);
     let bytes = read.map_err(|_| ApiError::BodyTimeout)??;
-    if is_json(&parts.headers) && exceeds_depth(&bytes, limits.json_depth) {
-        return Err(ApiError::TooDeep(limits.json_depth));
-    }
     Ok(Request::from_parts(parts, Body::from(bytes)))
 }
 
@@ -199,27 +195,6 @@ async fn read_body(mut body: Body, max: usize) -> Result<Bytes, ApiError> {
     })
 }
 
-/// Whether a JSON text is nested deeper than `max` levels. Invalid JSON is left to the parser.
-fn exceeds_depth(text: &[u8], max: usize) -> bool {
-    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
-    for byte in text {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if quoted => escaped = true,
-            b'"' => quoted = !quoted,
-            b'[' | b'{' if !quoted => {
-                depth += 1;
-                if depth > max {
-                    return true;
-                }
-            }
-            b']' | b'}' if !quoted => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    false
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,14 +213,5 @@ mod tests {
             catch_panic(async { "fine".into_response() }).await.status(),
             StatusCode::OK
         );
-    }
-
-    #[test]
-    fn depth_counts_brackets_outside_strings() {
-        assert!(!exceeds_depth(br#"{"a":[1,[2]],"b":[{}]}"#, 3));
-        assert!(exceeds_depth(br#"{"a":[1,[2]],"b":[{}]}"#, 2));
-        assert!(!exceeds_depth(br#"{"a":"[[[[\"[[[[\\"}"#, 1));
-        assert!(exceeds_depth(br#"{"a":"\\"  ,"b":[]}"#, 1));
-        assert!(!exceeds_depth(b"]]]]}}}{", 1));
     }
 }

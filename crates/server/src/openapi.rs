@@ -2,8 +2,8 @@
 //! types.
 //!
 //! **Invariant:** every API route, except that of the document itself, is registered together with
-//! the description at its handler, so none is served without one. Request bodies are described
-//! here, because handlers read them field by field and more leniently than a derived type would.
+//! the description at its handler, so none is served without one. The types of
+//! the request bodies are those that the handlers deserialise.
 
 #![allow(
     unused_qualifications,
@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 use axum::http::StatusCode;
 use rhae_engine::ActionKind;
 use rhae_protocol::PlayEvent;
-use serde_json::Value;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa::openapi::{Components, Ref, RefOr, Response, ResponseBuilder};
@@ -101,50 +100,6 @@ fn one_of<const COUNT: usize>(names: [&'static str; COUNT]) -> RefOr<Schema> {
         .schema_type(SchemaType::new(Type::String))
         .enum_values(Some(names))
         .into()
-}
-
-/// A command to a play.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "describes a body that is read field by field")]
-pub(crate) struct CommandBody {
-    /// The environment: its four-character name, or the full id with the version.
-    game_id: String,
-    /// The play. RESET without a `guid` opens a new play.
-    guid: Option<String>,
-    /// The open scorecard on which a new play counts. Required to open a play.
-    card_id: Option<String>,
-    /// The column of a click; required for ACTION6.
-    #[schema(maximum = 63)]
-    x: Option<u8>,
-    /// The row of a click; required for ACTION6.
-    #[schema(maximum = 63)]
-    y: Option<u8>,
-    /// Any JSON value, stored with the action. At most 16,384 bytes unless the server is configured
-    /// otherwise.
-    reasoning: Option<Value>,
-}
-
-/// The properties of a new scorecard.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "describes a body that is read field by field")]
-pub(crate) struct OpeningBody {
-    /// Tags of the scorecard. A card tagged neither `human` nor `agent` gets the tag `agent`.
-    tags: Option<Vec<String>>,
-    /// The URL of the agent's source code.
-    source_url: Option<String>,
-    /// Any JSON value, stored with the card. At most 16,384 bytes unless the server is configured
-    /// otherwise.
-    opaque: Option<Value>,
-    /// Whether competition rules apply: one play per environment, RESET restarts only the current
-    /// level, and results are readable only after the card is closed.
-    competition_mode: Option<bool>,
-}
-
-/// A reference to a scorecard.
-#[derive(serde::Serialize, ToSchema)]
-pub(crate) struct CardBody {
-    /// The id of the scorecard.
-    pub(crate) card_id: String,
 }
 
 /// A server-sent event.

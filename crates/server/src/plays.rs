@@ -87,9 +87,9 @@ impl Plays {
         self.clock.now_ms()
     }
 
-    /// The maximum size of a command's `reasoning`.
-    pub(crate) const fn max_extra_bytes(&self) -> usize {
-        self.limits.extra_bytes
+    /// The limits on request bodies.
+    pub(crate) const fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// Executes a command, or opens a play, and returns the body of the response. A repeated
