@@ -4,6 +4,7 @@
 //! key in every text that it returns; a key that is split over several events of a stream is
 //! replaced later, by the model.
 
+use std::fmt;
 use std::io::{self, BufReader, Read};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -257,11 +258,13 @@ impl HttpTransport {
             .read_to_vec()
             .unwrap_or_default();
         let text = self.hide(&String::from_utf8_lossy(&body));
-        let reason = serde_json::from_str(&text)
-            .ok()
-            .as_ref()
-            .and_then(error_message)
-            .unwrap_or(text);
+        let document = serde_json::from_str(&text).ok();
+        let document = document.as_ref().and_then(ErrorDocument::read);
+        let quota_exhausted = status == 429
+            && document
+                .as_ref()
+                .is_some_and(|document| document.code.as_deref() == Some(QUOTA_EXHAUSTED));
+        let reason = document.map_or(text, |document| document.to_string());
         let message = match location {
             Some(location) if (300..400).contains(&status) => {
                 format!("the server redirects to {location}: set `base_url` to that address")
@@ -275,11 +278,9 @@ impl HttpTransport {
                 }
             ),
         };
-        let no_retry =
-            should_not_retry || (status == 429 && message.contains("insufficient_quota"));
         Failure {
             retry_after,
-            no_retry,
+            no_retry: should_not_retry || quota_exhausted,
             ..Failure::status(status, message)
         }
     }
@@ -342,7 +343,8 @@ impl HttpTransport {
 /// responses.
 pub(crate) fn error_in(value: &Value) -> Option<Failure> {
     let error = value.get("error").filter(|error| !error.is_null())?;
-    let message = error_message(value).unwrap_or_else(|| "no message".to_owned());
+    let message = ErrorDocument::read(value)
+        .map_or_else(|| "no message".to_owned(), |document| document.to_string());
     let code = [&error["code"], &error["status"]]
         .into_iter()
         .find_map(Value::as_u64)
@@ -373,21 +375,43 @@ pub(crate) fn error_in(value: &Value) -> Option<Failure> {
     ))
 }
 
-/// Extracts the message of an error document, in the formats that providers use.
-fn error_message(value: &Value) -> Option<String> {
-    let value = value
-        .as_array()
-        .and_then(|all| all.first())
-        .unwrap_or(value);
-    let error = value.get("error").unwrap_or(value);
-    let message = error
-        .get("message")
-        .and_then(Value::as_str)
-        .or(error.as_str())?;
-    let kind = ["code", "type", "status"]
-        .iter()
-        .find_map(|field| error.get(*field).and_then(Value::as_str));
-    Some(kind.map_or_else(|| message.to_owned(), |kind| format!("{message} ({kind})")))
+/// The code of an error that a retry cannot fix: the account has no credit left.
+const QUOTA_EXHAUSTED: &str = "insufficient_quota";
+
+/// An error document, in the formats that providers use.
+struct ErrorDocument {
+    message: String,
+    code: Option<String>,
+}
+
+impl ErrorDocument {
+    fn read(value: &Value) -> Option<Self> {
+        let value = value
+            .as_array()
+            .and_then(|all| all.first())
+            .unwrap_or(value);
+        let error = value.get("error").unwrap_or(value);
+        let message = error
+            .get("message")
+            .and_then(Value::as_str)
+            .or(error.as_str())?;
+        let code = ["code", "type", "status"]
+            .iter()
+            .find_map(|field| error.get(*field).and_then(Value::as_str));
+        Some(Self {
+            message: message.to_owned(),
+            code: code.map(str::to_owned),
+        })
+    }
+}
+
+impl fmt::Display for ErrorDocument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.code {
+            Some(code) => write!(f, "{} ({code})", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
 }
 
 /// Parses the pause that a server requests: `Retry-After` with seconds or a date, or
