@@ -19,6 +19,7 @@ use tokio::sync::Semaphore;
 use tower::Service;
 
 use crate::connection::{Activity, ClientTimeout, MonitoredStream};
+use crate::metrics::CONTENT_TYPE;
 use crate::routes::{collapse_slashes, router};
 use crate::{Limits, Server, Tls};
 
@@ -70,12 +71,8 @@ pub async fn serve_metrics(
     server: Arc<Server>,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    let text = |server: Arc<Server>| async move {
-        (
-            [("content-type", "text/plain; version=0.0.4")],
-            server.metrics(),
-        )
-    };
+    let text =
+        |server: Arc<Server>| async move { ([("content-type", CONTENT_TYPE)], server.metrics()) };
     let shared = Arc::clone(&server);
     let router = Router::new().route("/metrics", get(move || text(Arc::clone(&shared))));
     accept(
@@ -175,7 +172,7 @@ async fn accept(listener: TcpListener, endpoint: Endpoint, stop: impl Future<Out
             let server = Arc::clone(&endpoint.server);
             let counted = endpoint.counted;
             if counted {
-                server.metrics.connections.add_one();
+                server.metrics.connected();
             }
             if let Some(timeout) = connect(stream, endpoint, watcher).await {
                 tracing::debug!(
@@ -183,11 +180,11 @@ async fn accept(listener: TcpListener, endpoint: Endpoint, stop: impl Future<Out
                     "closed a connection that timed out"
                 );
                 if counted {
-                    server.metrics.ended(timeout);
+                    server.metrics.timed_out(timeout);
                 }
             }
             if counted {
-                server.metrics.connections_ended.add_one();
+                server.metrics.disconnected();
             }
             drop(slot);
         });

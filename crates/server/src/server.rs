@@ -222,7 +222,7 @@ impl Server {
         self.plays.in_memory()
     }
 
-    /// Returns all metrics in the Prometheus text format.
+    /// Returns all metrics in the OpenMetrics text format, which Prometheus reads.
     pub fn metrics(&self) -> String {
         self.metrics
             .text(self.storage.0.commits(), self.plays.in_memory())

@@ -164,7 +164,7 @@ impl Plays {
             error => error.into(),
         })?;
         live.next += 1;
-        self.metrics.actions.add_one();
+        self.metrics.actions.inc();
         if let Some(bytes) = snapshot {
             self.save_snapshot(
                 &slot.play,
@@ -212,7 +212,7 @@ impl Plays {
         }
         match self.rebuilder.rebuild(stored).await? {
             Ok(replica) => {
-                self.metrics.rebuilds.add_one();
+                self.metrics.rebuilds.inc();
                 Ok(Box::new(LivePlay {
                     next: replica.next(),
                     play: replica.into_play(),
@@ -220,7 +220,7 @@ impl Plays {
             }
             Err(reason) => {
                 tracing::error!(guid = %stored.id, reason, "froze a play whose log does not replay");
-                self.metrics.frozen.add_one();
+                self.metrics.frozen.inc();
                 *state = SlotState::Frozen(reason.clone());
                 Err(ApiError::Frozen(reason))
             }

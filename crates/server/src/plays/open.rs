@@ -128,7 +128,7 @@ impl Plays {
             stored,
             SlotState::Live(Box::new(LivePlay { play, next: 1 })),
         );
-        self.metrics.actions.add_one();
+        self.metrics.actions.inc();
         Ok(body)
     }
 }

@@ -92,11 +92,11 @@ fn metrics_count_requests_actions_and_rebuilds() {
         .get("/metrics")
         .text;
     for line in [
-        "# TYPE rhae_requests_total counter",
+        "# TYPE rhae_requests counter",
         r#"rhae_requests_total{route="/api/cmd/{name}",status="200"} 3"#,
         r#"rhae_requests_total{route="/api/cmd/{name}",status="400"} 1"#,
         r#"rhae_requests_total{route="",status="404"} 1"#,
-        r#"rhae_request_seconds_bucket{route="/api/cmd/{name}",le="+Inf"} 4"#,
+        r#"rhae_request_seconds_bucket{le="+Inf",route="/api/cmd/{name}"} 4"#,
         r#"rhae_request_seconds_count{route="/api/cmd/{name}"} 4"#,
         "rhae_actions_total 3",
         "rhae_play_rebuilds_total 1",
@@ -104,6 +104,11 @@ fn metrics_count_requests_actions_and_rebuilds() {
         "rhae_plays_in_memory 1",
         "rhae_rate_limited_total 0",
         "rhae_connections 1",
+        "# TYPE rhae_connections gauge",
+        "# TYPE rhae_connections_total unknown",
+        r#"rhae_connections_timed_out_total{waiting_for="request"} 0"#,
+        r#"rhae_connections_timed_out_total{waiting_for="handshake"} 0"#,
+        "# EOF",
     ] {
         assert!(
             text.lines().any(|found| found == line),
@@ -115,7 +120,7 @@ fn metrics_count_requests_actions_and_rebuilds() {
         .find_map(|line| line.strip_prefix("rhae_commits_total "))
         .unwrap();
     assert!(commits.parse::<u64>().unwrap() >= 3, "{commits}");
-    // Every line is valid Prometheus text.
+    // Every line is valid OpenMetrics text.
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let (name, value) = line.rsplit_once(' ').unwrap();
         assert!(
