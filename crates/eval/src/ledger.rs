@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rhae_protocol::{EvalAnswer, EvalLine, EvalTarget, EvalUsage};
+use rhae_protocol::{EvalAnswer, EvalEnd, EvalLine, EvalTarget, EvalUsage};
 
 /// The state of a run according to its journal.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +18,7 @@ pub struct Ledger {
     /// The number of processes that worked on the run.
     pub processes: usize,
     /// The reason why the last process ended; `None` if it was killed or is still running.
-    pub ended: Option<String>,
+    pub ended: Option<EvalEnd>,
     /// The start of the current process and the time of its last line, in milliseconds since 1970.
     current_process: Option<(u64, u64)>,
 }
@@ -364,7 +364,7 @@ mod tests {
             failed(2, true),
             EvalLine::Ended {
                 at_ms: 9500,
-                reason: "finished".to_owned(),
+                reason: EvalEnd::Finished,
             },
         ]);
         let ledger = Ledger::from_lines(&lines);

@@ -1,6 +1,6 @@
 //! The HTML report of a run.
 
-use rhae_protocol::{EvalConfig, EvalUsage};
+use rhae_protocol::{EvalConfig, EvalEnd, EvalUsage};
 use rhae_report::{ArcAttempt, ArcReport, ArcSet, ArcTask, arc_page};
 
 use crate::EvalError;
@@ -111,7 +111,10 @@ fn spent(ms: u64, spent: &EvalUsage) -> String {
 fn notices(results: &EvalResults) -> Vec<String> {
     let mut notices = Vec::new();
     if !results.finished {
-        let why = results.ended.as_deref().unwrap_or("its process was killed");
+        let why = results
+            .ended
+            .as_ref()
+            .map_or("its process was killed", EvalEnd::text);
         notices.push(format!(
             "The run is not finished ({why}). Missing answers count as not solved."
         ));

@@ -7,7 +7,7 @@ mod tally;
 
 use std::collections::BTreeMap;
 
-use rhae_protocol::{EvalConfig, EvalUsage};
+use rhae_protocol::{EvalConfig, EvalEnd, EvalUsage};
 use rhae_tasks::{
     Answers, AttemptAnswer, Grid, Parser, Rules, Score, Submission, SubmissionForm, TaskId,
     TestAnswers, parse_whole_task, score,
@@ -37,7 +37,7 @@ pub struct EvalResults {
     /// Whether every attempt is answered or has failed permanently.
     pub finished: bool,
     /// The reason why the last process ended; absent if it was killed.
-    pub ended: Option<String>,
+    pub ended: Option<EvalEnd>,
     /// The total working time of all processes.
     pub seconds: f64,
     /// The durations of tasks. The duration of a task is the sum of the durations of its requests.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rhae_protocol::{EvalLimits, EvalLine, EvalUsage};
+use rhae_protocol::{EvalEnd, EvalLimits, EvalLine, EvalUsage};
 use rhae_runs::{Journal, RunFolder, RunsError, now_ms};
 use rhae_tasks::Parser;
 
@@ -111,7 +111,7 @@ pub fn run(
             let status = scheduler.wait(Duration::from_millis(100));
             show(&shared.progress(before, &status));
             if interrupt.load(Ordering::Relaxed) {
-                scheduler.stop("interrupted");
+                scheduler.stop(EvalEnd::Interrupted);
             }
             if workers.iter().all(|worker| worker.is_finished()) {
                 break;
@@ -126,7 +126,7 @@ pub fn run(
     let stop = scheduler.wait(Duration::ZERO).stop;
     let ended = EvalLine::Ended {
         at_ms: now_ms(),
-        reason: stop.unwrap_or_else(|| "finished".to_owned()),
+        reason: stop.unwrap_or(EvalEnd::Finished),
     };
     if let Some(fault) = shared
         .fault

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rhae_protocol::{EvalLimits, EvalUsage};
+use rhae_protocol::{EvalEnd, EvalLimits, EvalUsage};
 
 use crate::plan::Job;
 use crate::solver::SolverFailureKind;
@@ -33,7 +33,7 @@ struct State {
     next_send: Instant,
     /// The time of the first request of each task, by set and id.
     task_started: BTreeMap<(usize, String), Instant>,
-    stop: Option<String>,
+    stop: Option<EvalEnd>,
     next_request: u64,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct SchedulerStatus {
     pub(crate) ended: usize,
     pub(crate) in_flight: usize,
     pub(crate) spent: EvalUsage,
-    pub(crate) stop: Option<String>,
+    pub(crate) stop: Option<EvalEnd>,
 }
 
 impl Scheduler {
@@ -98,12 +98,14 @@ impl Scheduler {
             }
             let now = Instant::now();
             if self.run_deadline.is_some_and(|deadline| now >= deadline) {
-                state.stop = Some("the time limit of the run is reached".to_owned());
+                state.stop = Some(EvalEnd::Stopped(
+                    "the time limit of the run is reached".to_owned(),
+                ));
                 self.changed.notify_all();
                 return None;
             }
             if let Some(reason) = self.limit_reached(&state) {
-                state.stop = Some(reason);
+                state.stop = Some(EvalEnd::Stopped(reason));
                 self.changed.notify_all();
                 return None;
             }
@@ -192,7 +194,7 @@ impl Scheduler {
 
     /// Stops the run: no further request is admitted. If the run is stopped several times, the
     /// first reason is reported.
-    pub(crate) fn stop(&self, reason: impl Into<String>) {
+    pub(crate) fn stop(&self, reason: impl Into<EvalEnd>) {
         let mut state = self.lock();
         state.stop.get_or_insert_with(|| reason.into());
         drop(state);
@@ -326,6 +328,7 @@ mod tests {
                 .wait(Duration::ZERO)
                 .stop
                 .unwrap()
+                .text()
                 .contains("1.0500 of 1 USD are spent")
         );
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use rhae_protocol::EvalEnd;
 use rhae_tasks::{Measure, Score};
 
 use crate::results::{AttemptResult, EvalResults};
@@ -74,7 +75,10 @@ fn field(text: &str) -> String {
 pub fn markdown(results: &EvalResults) -> String {
     let mut text = format!("# {}\n", line(&results.solver));
     if !results.finished {
-        let why = results.ended.as_deref().unwrap_or("its process was killed");
+        let why = results
+            .ended
+            .as_ref()
+            .map_or("its process was killed", EvalEnd::text);
         let _ = writeln!(
             text,
             "\n**The run is not finished** ({}). Missing answers count as not solved.",

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::EvalEnd;
+
 /// The version of the configuration and of the journal.
 pub const EVAL_VERSION: u32 = 1;
 
@@ -190,11 +192,7 @@ pub enum EvalLine {
         spent: EvalUsage,
     },
     /// The process ended without a crash.
-    Ended {
-        at_ms: u64,
-        /// `finished`, or the reason why the process stopped.
-        reason: String,
-    },
+    Ended { at_ms: u64, reason: EvalEnd },
 }
 
 /// The target of a request: tests of a task, and one or more attempts at each.

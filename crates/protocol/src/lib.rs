@@ -52,6 +52,7 @@ mod action;
 mod agent;
 mod ending;
 mod eval;
+mod eval_end;
 mod frames;
 mod packed;
 mod play;
@@ -69,6 +70,7 @@ pub use eval::{
     EVAL_VERSION, EvalAnswer, EvalConfig, EvalGrid, EvalLimits, EvalLine, EvalSet, EvalTarget,
     EvalUsage,
 };
+pub use eval_end::EvalEnd;
 pub use frames::{Cell, FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
 pub use packed::{ObservationView, PACKED_VERSION, Packer, base64};
 pub use play::{CompactResponse, PlayEvent, PlayListing, current_level};

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use rhae_eval::{Estimate, EvalResults, Ledger, Plan, Progress};
-use rhae_protocol::EvalConfig;
+use rhae_protocol::{EvalConfig, EvalEnd};
 use rhae_runs::RunFolder;
 use rhae_tasks::Score;
 use serde_json::{Map, Value, json};
@@ -184,13 +184,13 @@ pub(super) fn print_results(
         )))?;
     }
     if !results.finished {
-        let why = results.ended.as_deref().unwrap_or("interrupted");
+        let why = results.ended.as_ref().unwrap_or(&EvalEnd::Interrupted);
         eprintln!(
             "not finished ({}): missing answers count as not solved; continue with `rhae arc eval --resume {}`",
-            output::plain(why),
+            output::plain(why.text()),
             output::plain(&folder.path().display().to_string())
         );
-        return Ok(ExitCode::from(if why == "interrupted" {
+        return Ok(ExitCode::from(if *why == EvalEnd::Interrupted {
             INTERRUPTED
         } else {
             1
