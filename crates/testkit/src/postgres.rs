@@ -72,26 +72,7 @@ impl Postgres {
                 .stderr(Stdio::piped());
             command
         };
-        let mut initdb = command("initdb");
-        initdb.args([
-            "-D",
-            &data,
-            "-U",
-            USER,
-            "-A",
-            "scram-sha-256",
-            "-E",
-            "UTF8",
-            "--locale=C",
-            "--no-sync",
-            "--pwfile",
-        ]);
-        let created = initdb.arg(&secret).output().expect("initdb can be run");
-        assert!(
-            created.status.success(),
-            "{}",
-            String::from_utf8_lossy(&created.stderr)
-        );
+        create_cluster(command("initdb"), &data, &secret);
         let mut postgres = command("postgres");
         postgres.args([
             "-D",
@@ -129,6 +110,29 @@ impl Postgres {
     pub const fn password(&self) -> &'static str {
         PASSWORD
     }
+}
+
+/// Creates the files of an empty database in the folder `data`, with the password in `secret`.
+fn create_cluster(mut initdb: Command, data: &str, secret: &Path) {
+    initdb.args([
+        "-D",
+        data,
+        "-U",
+        USER,
+        "-A",
+        "scram-sha-256",
+        "-E",
+        "UTF8",
+        "--locale=C",
+        "--no-sync",
+        "--pwfile",
+    ]);
+    let created = initdb.arg(secret).output().expect("initdb can be run");
+    assert!(
+        created.status.success(),
+        "{}",
+        String::from_utf8_lossy(&created.stderr)
+    );
 }
 
 impl Drop for Postgres {

@@ -88,11 +88,18 @@ fn game_can_be_reset_won_and_scored() {
             (&(level + 1).into(), &(level + 2).min(8).into())
         );
     }
-    let before = client.card(&card);
+    assert_won_card(&server, &card, guid);
+}
+
+/// Asserts that the card of a game that was reset and then won has its final result, before and
+/// after it is closed.
+fn assert_won_card(server: &TestServer, card: &str, guid: &str) {
+    let client = server.client("k");
+    let before = client.card(card);
     client
         .act("kq19", guid, Action::Action1)
         .assert_error(400, "GAME_NOT_STARTED_ERROR");
-    assert_eq!(client.card(&card), before);
+    assert_eq!(client.card(card), before);
     assert_eq!(
         (&before["score"], &before["tags"]),
         (&100.0.into(), &json!(["mine", "agent"]))
@@ -114,9 +121,9 @@ fn game_can_be_reset_won_and_scored() {
     client
         .get(&format!("/api/scorecard/{card}/ny40"))
         .assert_error(404, "SERVER_ERROR");
-    let closed = client.close(&card);
+    let closed = client.close(card);
     assert_eq!(closed, before);
-    assert_eq!(client.card(&card), before);
+    assert_eq!(client.card(card), before);
     server
         .client("other")
         .get(&format!("/api/scorecard/{card}"))

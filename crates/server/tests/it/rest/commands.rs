@@ -159,16 +159,11 @@ fn action_after_game_over_is_rejected() {
     );
 }
 
-#[test]
-fn invalid_fields_of_commands_are_rejected() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = TestServer::start(folder.path());
-    let (client, exchanges) = (server.client("k"), Exchanges::default());
-    let card = exchanges.open_card(&client, &json!({}));
-    let guid = exchanges.open_play(&client, &card, "kq19");
+/// Returns commands with an invalid field: a name of the case, the command and its body.
+fn invalid_commands(card: &str, guid: &str) -> Vec<(&'static str, &'static str, Value)> {
     let click = |x: Value, y: Value| json!({"game_id": "kq19", "guid": guid, "x": x, "y": y});
     let long = "x".repeat(16_385);
-    let refused = [
+    vec![
         ("without_game_id", "ACTION1", json!({"guid": guid})),
         (
             "game_id_not_text",
@@ -230,8 +225,17 @@ fn invalid_fields_of_commands_are_rejected() {
             "RESET",
             json!({"game_id": "kq19", "guid": NO_PLAY}),
         ),
-    ];
-    for (case, command, body) in refused {
+    ]
+}
+
+#[test]
+fn invalid_fields_of_commands_are_rejected() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
+    let card = exchanges.open_card(&client, &json!({}));
+    let guid = exchanges.open_play(&client, &card, "kq19");
+    for (case, command, body) in invalid_commands(&card, &guid) {
         let path = format!("/api/cmd/{command}");
         exchanges.post(&format!("command_{command}_{case}"), &client, &path, &body);
     }

@@ -63,49 +63,51 @@ fn api_errors() -> Vec<ApiError> {
         ApiError::Http(StatusCode::LENGTH_REQUIRED),
         ApiError::Http(StatusCode::from_u16(499).unwrap()),
     ];
-    // The match has no wildcard, so a new variant is a compile error until it is named here. Add it
-    // to the list above as well.
-    for error in &errors {
-        match error {
-            ApiError::Malformed(_)
-            | ApiError::NotAnObject
-            | ApiError::Field { .. }
-            | ApiError::TooLong { .. }
-            | ApiError::TooDeep(_)
-            | ApiError::BodyIncomplete
-            | ApiError::BodyTimeout
-            | ApiError::Unauthorized
-            | ApiError::NoAnonymousKeys
-            | ApiError::NoSources
-            | ApiError::RateLimit { .. }
-            | ApiError::TooManyCards(_)
-            | ApiError::TooManyPlays(_)
-            | ApiError::MediaType
-            | ApiError::TooLarge(_)
-            | ApiError::NoSuchPath
-            | ApiError::MethodNotAllowed
-            | ApiError::NoSuchGame(_)
-            | ApiError::GameNotAvailable(_)
-            | ApiError::NoSource(_)
-            | ApiError::NoSuchCard(_)
-            | ApiError::CardNotOpen(_)
-            | ApiError::CompetitionCardOpen
-            | ApiError::SecondCompetitionCard
-            | ApiError::AlreadyPlayed(_)
-            | ApiError::NotOnCard(_)
-            | ApiError::NoSuchPlay { .. }
-            | ApiError::NoSuchGuid(_)
-            | ApiError::TooManyListeners
-            | ApiError::GameOver
-            | ApiError::Frozen(_)
-            | ApiError::IdempotencyKeyReused(_)
-            | ApiError::OutcomeUnknown(_)
-            | ApiError::Unavailable(_)
-            | ApiError::Failed(_)
-            | ApiError::Http(_) => {}
-        }
-    }
+    errors.iter().for_each(assert_listed);
     errors
+}
+
+/// The match has no wildcard, so a new variant is a compile error until it is named here. Add it to
+/// the list above as well.
+fn assert_listed(error: &ApiError) {
+    match error {
+        ApiError::Malformed(_)
+        | ApiError::NotAnObject
+        | ApiError::Field { .. }
+        | ApiError::TooLong { .. }
+        | ApiError::TooDeep(_)
+        | ApiError::BodyIncomplete
+        | ApiError::BodyTimeout
+        | ApiError::Unauthorized
+        | ApiError::NoAnonymousKeys
+        | ApiError::NoSources
+        | ApiError::RateLimit { .. }
+        | ApiError::TooManyCards(_)
+        | ApiError::TooManyPlays(_)
+        | ApiError::MediaType
+        | ApiError::TooLarge(_)
+        | ApiError::NoSuchPath
+        | ApiError::MethodNotAllowed
+        | ApiError::NoSuchGame(_)
+        | ApiError::GameNotAvailable(_)
+        | ApiError::NoSource(_)
+        | ApiError::NoSuchCard(_)
+        | ApiError::CardNotOpen(_)
+        | ApiError::CompetitionCardOpen
+        | ApiError::SecondCompetitionCard
+        | ApiError::AlreadyPlayed(_)
+        | ApiError::NotOnCard(_)
+        | ApiError::NoSuchPlay { .. }
+        | ApiError::NoSuchGuid(_)
+        | ApiError::TooManyListeners
+        | ApiError::GameOver
+        | ApiError::Frozen(_)
+        | ApiError::IdempotencyKeyReused(_)
+        | ApiError::OutcomeUnknown(_)
+        | ApiError::Unavailable(_)
+        | ApiError::Failed(_)
+        | ApiError::Http(_) => {}
+    }
 }
 
 /// Returns the errors of the database as the API reports them.
