@@ -130,7 +130,7 @@ impl Cards {
         Ok(self.store.card(id).await?)
     }
 
-    /// Returns the caller's card with this id, or `None` if there is none that is open.
+    /// Returns the caller's card with this id, or `None` if the caller has no open card with it.
     pub(crate) async fn find_open(
         &self,
         caller: &Caller,
