@@ -8,13 +8,16 @@
 
 mod task;
 
-use std::fmt::Write as _;
-
+use askama::Template;
 use rhae_tasks::{Grid, Measure, Score, Task, TaskId};
 
-use crate::html::{Escaped, page};
+use self::task::TaskView;
+use crate::html::{Fact, render};
 use crate::picture::PictureError;
 use crate::score_plot::{CostUnit, score_plot};
+
+/// The maximum number of warnings that are shown for a set.
+const MAX_WARNINGS: usize = 20;
 
 /// The content of the report of an evaluation.
 #[derive(Clone, Debug)]
@@ -84,20 +87,43 @@ pub struct ArcAttempt {
 ///
 /// Returns a [`PictureError`] if the picture of a grid cannot be encoded.
 pub fn arc_page(report: &ArcReport) -> Result<String, PictureError> {
-    let mut body = String::from("<main>\n");
-    headline(&mut body, report);
-    for notice in &report.notices {
-        let _ = writeln!(body, "<p class=\"notice\">{}</p>", Escaped(notice));
+    let count = |wanted: fn(f64) -> bool| {
+        let scores = report.tasks.iter().filter_map(|task| task.score);
+        scores.filter(|&score| wanted(score)).count()
+    };
+    let tasks = report.tasks.iter().map(|task| TaskView::new(task, report));
+    Ok(render(&Page {
+        report,
+        percent: main_number(report).map(|number| 100.0 * number),
+        facts: facts(report),
+        plot: cost_plot(report),
+        solved: count(|score| score >= 1.0),
+        partly: count(|score| score > 0.0 && score < 1.0),
+        tasks: tasks.collect::<Result<_, _>>()?,
+    }))
+}
+
+#[derive(Template)]
+#[template(path = "arc.html")]
+struct Page<'a> {
+    report: &'a ArcReport,
+    /// The headline score, from 0 to 100.
+    percent: Option<f64>,
+    facts: Vec<Fact<'a>>,
+    /// SVG.
+    plot: Option<String>,
+    /// The number of solved tasks.
+    solved: usize,
+    /// The number of tasks of which some tests are solved.
+    partly: usize,
+    tasks: Vec<TaskView<'a>>,
+}
+
+impl Page<'_> {
+    /// Formats a share as a percentage.
+    fn percent(&self, share: &f64) -> String {
+        format!("{:.1}", 100.0 * share)
     }
-    for set in &report.sets {
-        scores(&mut body, set, report.sets.len());
-    }
-    against_cost(&mut body, report);
-    task::tasks(&mut body, report)?;
-    body.push_str("</main>");
-    let title = main_number(report)
-        .map_or_else(String::new, |number| format!(" · {:.2} %", 100.0 * number));
-    Ok(page(&format!("{}{title}", report.solver), "arc", &body))
 }
 
 /// Returns the headline score, from 0 to 1.
@@ -111,121 +137,29 @@ fn main_number(report: &ArcReport) -> Option<f64> {
     })
 }
 
-fn headline(body: &mut String, report: &ArcReport) {
-    let number = main_number(report).map_or_else(
-        || "–".to_owned(),
-        |number| format!("{:.2}<small> %</small>", 100.0 * number),
-    );
-    let _ = writeln!(
-        body,
-        "<header>\n<div class=\"score\">\n<h1>{}</h1>\n<p class=\"number\">{number}</p>",
-        Escaped(&report.solver)
-    );
-    let only = report.sets.first().filter(|_| report.sets.len() == 1);
-    match only.map(|set| set.score.as_ref()) {
-        Some(Some(score)) => {
-            let interval = score.mean_task_score.interval;
-            let _ = writeln!(
-                body,
-                "<p class=\"interval\">{:.1} – {:.1} <span class=\"quiet\">95 % interval of the mean task score</span></p>",
-                100.0 * interval.low,
-                100.0 * interval.high
-            );
-        }
-        Some(None) => body.push_str(
-            "<p class=\"quiet\">The solutions are not known, so the attempts are not scored.</p>\n",
-        ),
-        None => {
-            let _ = writeln!(
-                body,
-                "<p class=\"quiet\">Average of {} sets</p>",
-                report.sets.len()
-            );
-        }
-    }
-    body.push_str("</div>\n<dl class=\"facts\">\n");
-    for (name, value) in &report.facts {
-        let class = if value.chars().count() > 40 {
-            " class=\"line\""
-        } else {
-            ""
-        };
-        let _ = writeln!(
-            body,
-            "<div{class}><dt>{}</dt><dd>{}</dd></div>",
-            Escaped(name),
-            Escaped(value)
-        );
-    }
-    body.push_str("</dl>\n</header>\n");
+fn facts(report: &ArcReport) -> Vec<Fact<'_>> {
+    let facts = report.facts.iter();
+    facts
+        .map(|(name, value)| Fact {
+            name,
+            value: value.clone(),
+            is_line: value.chars().count() > 40,
+            is_code: false,
+        })
+        .collect()
 }
 
-fn scores(body: &mut String, set: &ArcSet, sets: usize) {
-    let Some(score) = &set.score else { return };
-    let name = if sets > 1 {
-        format!(" <small>{}</small>", Escaped(&set.name))
-    } else {
-        String::new()
-    };
-    let _ = writeln!(
-        body,
-        "<section>\n<h2>Scores{name}</h2>\n<div class=\"wide\"><table class=\"measures\">\n<thead><tr><th></th><th class=\"num\">%</th>\
-         <th class=\"num\">Count</th><th>95 % interval</th><th class=\"bar\"></th></tr></thead>\n<tbody>"
-    );
-    for (name, measure) in [
+/// Lists the measures of a score with their names.
+fn measures(score: &Score) -> [(&'static str, Measure); 4] {
+    [
         ("Mean task score", score.mean_task_score),
         ("Tasks solved", score.tasks_solved),
         ("Test inputs solved", score.test_inputs_solved),
         ("First attempt alone", score.pass_at_1),
-    ] {
-        let Measure {
-            value,
-            count,
-            of,
-            interval,
-        } = measure;
-        let count = count.map_or_else(String::new, |count| {
-            format!("{count}<span class=\"quiet\"> / {of}</span>")
-        });
-        let (value, low, high) = (100.0 * value, 100.0 * interval.low, 100.0 * interval.high);
-        let _ = writeln!(
-            body,
-            "<tr><td>{name}</td><td class=\"num\">{value:.2}</td><td class=\"num\">{count}</td><td>{low:.1} – {high:.1}</td>\
-             <td class=\"bar\"><svg viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><path class=\"axis\" d=\"M0 5H100\"/>\
-             <rect x=\"{low:.2}\" y=\"2.5\" width=\"{:.2}\" height=\"5\"/><path class=\"at\" d=\"M{value:.2} 0V10\"/></svg></td></tr>",
-            high - low
-        );
-    }
-    body.push_str("</tbody>\n</table></div>\n");
-    if !score.failures.is_empty() {
-        body.push_str("<h3>Why tests were not solved</h3>\n<ul class=\"reasons\">\n");
-        for failure in &score.failures {
-            let _ = writeln!(
-                body,
-                "<li><span>{}</span> {} <span class=\"quiet\">{:.1} %</span></li>",
-                Escaped(failure.reason),
-                failure.count,
-                100.0 * failure.share
-            );
-        }
-        body.push_str("</ul>\n");
-    }
-    for warning in score.warnings.iter().take(20) {
-        let task = warning
-            .task
-            .as_ref()
-            .map_or_else(String::new, |task| format!("{task}: "));
-        let _ = writeln!(
-            body,
-            "<p class=\"quiet note\">{}{}</p>",
-            Escaped(&task),
-            Escaped(&warning.message)
-        );
-    }
-    body.push_str("</section>\n");
+    ]
 }
 
-fn against_cost(body: &mut String, report: &ArcReport) {
+fn cost_plot(report: &ArcReport) -> Option<String> {
     let points: Vec<(f64, f64)> = report
         .tasks
         .iter()
@@ -236,15 +170,5 @@ fn against_cost(body: &mut String, report: &ArcReport) {
     } else {
         CostUnit::Seconds
     };
-    if let Some(plot) = score_plot(&points, unit) {
-        let cost = if report.costs_money {
-            "the money spent on a task"
-        } else {
-            "the time spent on a task"
-        };
-        let _ = writeln!(
-            body,
-            "<section>\n<h2>Score against cost <small>by {cost}</small></h2>\n<figure class=\"wide\">{plot}</figure>\n</section>"
-        );
-    }
+    score_plot(&points, unit)
 }

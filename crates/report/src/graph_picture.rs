@@ -3,7 +3,8 @@
 //!
 //! Invariants: the kind of a state is shown by shape as well as colour. Lines use the text colour,
 //! so that the same picture works on light and dark pages. This module cannot render the frame of a
-//! state; the caller passes the frames.
+//! state; the caller passes the frames. The SVG consists of numbers and fixed words; a template
+//! would separate the positions from their computation, so the text is written directly.
 
 use std::fmt::Write as _;
 

@@ -5,9 +5,12 @@
 
 use std::fmt::Write as _;
 
+use askama::Template;
 use rhae_engine::{Action, Outcome};
 use rhae_explore::Graph;
 use serde_json::json;
+
+use crate::html::render;
 
 /// Returns the kind of a state: `win`, `loss`, `frontier` (not expanded) or `going` (expanded).
 pub(crate) fn kind(graph: &Graph, node: u32) -> &'static str {
@@ -120,43 +123,93 @@ pub fn graph_dot(metadata: &GraphMetadata<'_>, graph: &Graph, actions: &[Action]
     text
 }
 
+#[derive(Template)]
+#[template(path = "graph.xml")]
+struct GraphMl<'a> {
+    metadata: &'a GraphMetadata<'a>,
+    graph: &'a Graph,
+    actions: &'a [Action],
+}
+
+impl GraphMl<'_> {
+    /// Every state with its depth and kind.
+    fn nodes(&self) -> impl Iterator<Item = (u32, usize, &'static str)> {
+        let node = |node| (node, self.graph.depth_of(node), kind(self.graph, node));
+        (0..self.graph.nodes() as u32).map(node)
+    }
+
+    fn edges(&self) -> impl Iterator<Item = Edge> {
+        edges(self.graph, self.actions)
+    }
+}
+
 /// Formats the graph as GraphML.
 pub fn graph_graphml(metadata: &GraphMetadata<'_>, graph: &Graph, actions: &[Action]) -> String {
-    let mut text = String::from(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
-         <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n\
-         <key id=\"depth\" for=\"node\" attr.name=\"depth\" attr.type=\"int\"/>\n\
-         <key id=\"kind\" for=\"node\" attr.name=\"kind\" attr.type=\"string\"/>\n\
-         <key id=\"action\" for=\"edge\" attr.name=\"action\" attr.type=\"string\"/>\n\
-         <key id=\"cells\" for=\"edge\" attr.name=\"cells\" attr.type=\"int\"/>\n",
-    );
-    let _ = writeln!(
-        text,
-        "<graph id=\"{}-level{}-seed{}\" edgedefault=\"directed\">",
-        metadata.game_id, metadata.level, metadata.seed
-    );
-    for node in 0..graph.nodes() as u32 {
-        let (depth, kind) = (graph.depth_of(node), kind(graph, node));
-        let _ = writeln!(
-            text,
-            "<node id=\"n{node}\"><data key=\"depth\">{depth}</data><data key=\"kind\">{kind}</data></node>"
-        );
+    let text = render(&GraphMl {
+        metadata,
+        graph,
+        actions,
+    });
+    text + "\n"
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::convert::Infallible;
+
+    use rhae_engine::{ActionKind, ActionSet, StateKey, key_of};
+    use rhae_explore::{Explorable, SearchOptions, edge_actions, explore};
+
+    use super::*;
+
+    /// A gambler with one coin who wins with three and loses with none.
+    struct Gambler;
+
+    impl Explorable for Gambler {
+        type State = u8;
+        type Error = Infallible;
+
+        fn start(&self) -> u8 {
+            1
+        }
+
+        fn offered(&self, _coins: &u8) -> ActionSet {
+            ActionSet::of(&[ActionKind::Action1, ActionKind::Action2])
+        }
+
+        fn step(&self, coins: &mut u8, action: Action) -> Result<Outcome, Infallible> {
+            if action == Action::Action1 {
+                *coins += 1;
+            } else {
+                *coins -= 1;
+            }
+            Ok(match *coins {
+                3 => Outcome::LevelWon,
+                0 => Outcome::GameOver,
+                _ => Outcome::Continue,
+            })
+        }
+
+        fn key(&self, coins: &u8) -> StateKey {
+            key_of(coins)
+        }
     }
-    for Edge {
-        from,
-        to,
-        action,
-        cells,
-    } in edges(graph, actions)
-    {
-        let cells = cells.map_or_else(String::new, |cells| {
-            format!("<data key=\"cells\">{cells}</data>")
-        });
-        let _ = writeln!(
-            text,
-            "<edge source=\"n{from}\" target=\"n{to}\"><data key=\"action\">{action}</data>{cells}</edge>"
-        );
+
+    /// A graph of four states with the actions of its edges.
+    pub(crate) fn gambler_graph() -> (Graph, Vec<Action>) {
+        let Ok(graph) = explore(&Gambler, &SearchOptions::default(), |_| true);
+        let Ok(actions) = edge_actions(&Gambler, &graph);
+        (graph, actions)
     }
-    text.push_str("</graph>\n</graphml>\n");
-    text
+
+    #[test]
+    fn graphml_contains_every_state_and_edge() {
+        let (graph, actions) = gambler_graph();
+        let metadata = GraphMetadata {
+            game_id: "\"<ab12>\"",
+            level: 1,
+            seed: 0,
+        };
+        insta::assert_snapshot!(graph_graphml(&metadata, &graph, &actions));
+    }
 }

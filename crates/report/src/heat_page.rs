@@ -2,9 +2,10 @@
 //!
 //! Invariant: every cell shows its number, so that no information is conveyed by colour alone.
 
-use std::fmt::Write as _;
+use askama::Template;
+use askama::filters::HtmlSafe;
 
-use crate::html::{Escaped, page};
+use crate::html::render;
 
 /// A square matrix of numbers from 0 to 1.
 pub struct HeatMap {
@@ -36,82 +37,78 @@ const TOP: f64 = 28.0;
 /// assert_eq!(page.matches("25 %</text>").count(), 2);
 /// ```
 pub fn heat_page(maps: &[HeatMap], notices: &[String]) -> String {
-    let mut body = "<main>\n<header class=\"plain\">\n<h1>Novelty</h1>\n<p class=\"quiet\">Similarity of environments, pair by pair: an approximation of the \
-                    paper's test, which cannot be computed</p>\n</header>\n"
-        .to_owned();
-    for notice in notices {
-        let _ = writeln!(body, "<p class=\"notice\">{}</p>", Escaped(notice));
-    }
-    for map in maps {
-        let _ = writeln!(
-            body,
-            "<section>\n<h2>{} <small>{}</small></h2>\n<div class=\"wide\">{}</div>\n</section>",
-            Escaped(map.title),
-            Escaped(map.note),
-            heat_map_svg(map)
-        );
-    }
-    body.push_str("</main>");
-    page("Novelty", "novelty", &body)
+    render(&Page {
+        maps: maps.iter().map(Drawing::new).collect(),
+        notices,
+    })
 }
 
-fn heat_map_svg(map: &HeatMap) -> String {
-    let count = map.names.len() as f64;
-    let (width, height) = (LEFT + count * SIDE, TOP + count * SIDE);
-    let mut svg = format!(
-        "<svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"{}\" \
-         font-size=\"13\" fill=\"currentColor\">\n",
-        Escaped(map.title)
-    );
-    for (index, name) in map.names.iter().enumerate() {
-        let (x, y) = (
-            LEFT + (index as f64 + 0.5) * SIDE,
-            TOP + (index as f64 + 0.5) * SIDE,
-        );
-        let short = name.get(..4).unwrap_or(name);
-        let _ = writeln!(
-            svg,
-            "<text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-            TOP - 10.0,
-            Escaped(short)
-        );
-        let _ = writeln!(
-            svg,
-            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
-            LEFT - 12.0,
-            y + 4.0,
-            Escaped(name)
-        );
+#[derive(Template)]
+#[template(path = "heat.html")]
+struct Page<'a> {
+    maps: Vec<Drawing<'a>>,
+    notices: &'a [String],
+}
+
+/// A heat map as SVG.
+#[derive(Template)]
+#[template(path = "heat_map.svg")]
+struct Drawing<'a> {
+    map: &'a HeatMap,
+    width: f64,
+    height: f64,
+    labels: Vec<Label<'a>>,
+    cells: Vec<Cell>,
+}
+
+/// The template escapes the names.
+impl HtmlSafe for Drawing<'_> {}
+
+/// The name of a row and column.
+struct Label<'a> {
+    name: &'a str,
+    /// The name without the version.
+    short: &'a str,
+    /// The distance of its middle from the first cell.
+    at: f64,
+}
+
+struct Cell {
+    x: f64,
+    y: f64,
+    share: Option<f64>,
+}
+
+impl Cell {
+    fn opacity(&self) -> f64 {
+        0.06 + 0.8 * self.share.unwrap_or(0.0).clamp(0.0, 1.0)
     }
-    for (row, cells) in map.cells.iter().enumerate() {
-        for (column, cell) in cells.iter().enumerate() {
-            let (x, y) = (LEFT + column as f64 * SIDE, TOP + row as f64 * SIDE);
-            let Some(share) = cell else {
-                let _ = writeln!(
-                    svg,
-                    "<rect x=\"{}\" y=\"{}\" width=\"{w}\" height=\"{w}\" fill=\"currentColor\" opacity=\"0.04\"/>",
-                    x + 1.0,
-                    y + 1.0,
-                    w = SIDE - 2.0
-                );
-                continue;
+}
+
+impl<'a> Drawing<'a> {
+    fn new(map: &'a HeatMap) -> Self {
+        let count = map.names.len() as f64;
+        let label = |(index, name): (usize, &'a String)| Label {
+            name,
+            short: name.get(..4).unwrap_or(name),
+            at: (index as f64 + 0.5) * SIDE,
+        };
+        let row = |(row, shares): (usize, &'a Vec<Option<f64>>)| {
+            let cell = move |(column, &share): (usize, &Option<f64>)| Cell {
+                x: LEFT + column as f64 * SIDE,
+                y: TOP + row as f64 * SIDE,
+                share,
             };
-            let (heat, text) = (share.clamp(0.0, 1.0), format!("{:.0} %", 100.0 * share));
-            let _ = writeln!(
-                svg,
-                "<rect x=\"{}\" y=\"{}\" width=\"{w}\" height=\"{w}\" fill=\"#d9534f\" opacity=\"{:.2}\"/>\n\
-                 <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{text}</text>",
-                x + 1.0,
-                y + 1.0,
-                0.06 + 0.8 * heat,
-                x + SIDE / 2.0,
-                y + SIDE / 2.0 + 4.0,
-                w = SIDE - 2.0
-            );
+            shares.iter().enumerate().map(cell)
+        };
+        Self {
+            map,
+            width: LEFT + count * SIDE,
+            height: TOP + count * SIDE,
+            labels: map.names.iter().enumerate().map(label).collect(),
+            cells: map.cells.iter().enumerate().flat_map(row).collect(),
         }
     }
-    svg.push_str("</svg>");
-    svg
 }
 
 #[cfg(test)]
@@ -132,6 +129,6 @@ mod tests {
             &["62 % in common".to_owned()],
         );
         assert_eq!(page.matches("62 %</text>").count(), 2);
-        assert!(page.contains("&lt;b&gt;") && !page.contains("<b>"));
+        assert!(page.contains("&#60;b&#62;") && !page.contains("<b>"));
     }
 }

@@ -1,79 +1,96 @@
-//! HTML: escaping of untrusted text, and the skeleton of a page.
+//! What the templates of all pages share: their style sheet and small elements.
+//!
+//! The templates are in `templates/`, and `document.html` is the skeleton of every page. A template
+//! escapes every value unless its type is [`HtmlSafe`] or the template says `|safe`; both are only
+//! for markup that this crate has rendered itself.
 
-use std::fmt;
+use askama::Template;
+use askama::filters::HtmlSafe;
+use rhae_engine::Frame;
+use rhae_protocol::base64;
 
-use crate::{PLOT_STYLE, player_script};
+use crate::{Film, PictureError, contact_sheet, player_data};
 
-/// Displays untrusted text with HTML metacharacters escaped.
-///
-/// The output is safe inside an element and inside a quoted attribute.
-///
-/// # Examples
-///
-/// ```
-/// use rhae_report::Escaped;
-///
-/// assert_eq!(Escaped("<b>Tom & Jerry</b>").to_string(), "&lt;b&gt;Tom &amp; Jerry&lt;/b&gt;");
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct Escaped<'a>(pub &'a str);
+/// The style sheet of the pages.
+pub(crate) const PAGE_STYLE: &str = include_str!("../assets/page.css");
 
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rest = self.0;
-        while let Some(at) = rest.find(['&', '<', '>', '"', '\'']) {
-            f.write_str(&rest[..at])?;
-            f.write_str(match rest.as_bytes()[at] {
-                b'&' => "&amp;",
-                b'<' => "&lt;",
-                b'>' => "&gt;",
-                b'"' => "&quot;",
-                _ => "&#39;",
-            })?;
-            rest = &rest[at + 1..];
-        }
-        f.write_str(rest)
+/// Renders a template.
+pub(crate) fn render(template: &impl Template) -> String {
+    template
+        .render()
+        .expect("templates write to a string, which does not fail")
+}
+
+/// A fact below the headline of a page, shown by `facts.html`.
+pub(crate) struct Fact<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) value: String,
+    /// Whether the fact takes a whole line.
+    pub(crate) is_line: bool,
+    pub(crate) is_code: bool,
+}
+
+/// The `<rhae-player>` element with its data.
+#[derive(Template)]
+#[template(path = "player.html")]
+pub(crate) struct Player<'a> {
+    pub(crate) film: &'a Film,
+}
+
+/// The template contains only JSON that [`player_data`] has escaped.
+impl HtmlSafe for Player<'_> {}
+
+impl Player<'_> {
+    fn data(&self) -> String {
+        player_data(self.film)
     }
 }
 
-/// Returns a complete page with the style sheet and the script of the player. Its content security
-/// policy forbids every network request.
-pub(crate) fn page(title: &str, class: &str, body: &str) -> String {
-    format!(
-        r#"<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
-<title>{title}</title>
-<style>
-{style}{PLOT_STYLE}</style>
-</head>
-<body class="{class}">
-{body}
-<script type="module">
-{script}</script>
-</body>
-</html>
-"#,
-        title = Escaped(title),
-        style = include_str!("../assets/page.css"),
-        script = player_script(),
-    )
+/// Frames next to each other as an embedded picture, enlarged twice.
+#[derive(Template)]
+#[template(path = "picture.html")]
+pub(crate) struct FramePicture {
+    width: usize,
+    height: usize,
+    /// The PNG file in base64.
+    file: String,
+}
+
+/// The template escapes its values.
+impl HtmlSafe for FramePicture {}
+
+impl FramePicture {
+    /// # Errors
+    ///
+    /// Returns a [`PictureError`] if the picture cannot be encoded.
+    pub(crate) fn new(frames: &[&Frame]) -> Result<Self, PictureError> {
+        let file = base64(&contact_sheet(frames, frames.len(), 1)?);
+        let (gap, count) = (if frames.len() == 1 { 0 } else { 2 }, frames.len());
+        Ok(Self {
+            width: 2 * (count * (64 + gap) + gap),
+            height: 2 * (64 + 2 * gap),
+            file,
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    #[derive(Template)]
+    #[template(source = "<b>{{ text }}</b>", ext = "html")]
+    struct Bold<'a> {
+        text: &'a str,
+    }
+
     #[test]
-    fn metacharacters_are_escaped() {
-        assert_eq!(Escaped("plain – ünïcode").to_string(), "plain – ünïcode");
+    fn templates_escape_metacharacters() {
+        let html = |text| render(&Bold { text });
+        assert_eq!(html("plain – ünïcode"), "<b>plain – ünïcode</b>");
         assert_eq!(
-            Escaped(r#"<b onclick='x'>"&"#).to_string(),
-            "&lt;b onclick=&#39;x&#39;&gt;&quot;&amp;"
+            html(r#"<i a='x'>"&"#),
+            "<b>&#60;i a=&#39;x&#39;&#62;&#34;&#38;</b>"
         );
     }
 }

@@ -16,9 +16,9 @@
 //!
 //! # Invariants
 //!
-//! Names, messages and reasoning are untrusted input. [`Escaped`] escapes them in HTML,
-//! [`player_data`] in script data, and [`card_table`] replaces control characters in terminal
-//! output.
+//! Names, messages and reasoning are untrusted input. The template engine escapes them in HTML and
+//! SVG (the templates are in `templates/`), [`player_data`] in script data, and [`card_table`]
+//! replaces control characters in terminal output.
 //!
 //! This crate knows nothing about files, replaying recordings or computing scores.
 //!
@@ -70,6 +70,8 @@ mod graph_text;
 mod heat_page;
 mod html;
 mod packed;
+#[cfg(test)]
+mod page_outlines;
 pub mod picture;
 mod plot;
 mod replay_page;
@@ -91,7 +93,6 @@ pub use graph_page::{GraphPage, LevelGraph, graph_page};
 pub use graph_picture::{GraphView, graph_picture, growth_plot};
 pub use graph_text::{GraphMetadata, graph_dot, graph_graphml, graph_json};
 pub use heat_page::{HeatMap, heat_page};
-pub use html::Escaped;
 pub use packed::player_data;
 pub use picture::{PictureError, contact_sheet};
 pub use plot::{PLOT_STYLE, actions_plot, completion_plot};

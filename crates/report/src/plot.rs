@@ -2,14 +2,16 @@
 //!
 //! Invariants: marks differ by shape and position, never by colour alone. Plots use the text colour
 //! (`currentColor`), so that they work on light and dark pages and in print. Untrusted text is
-//! escaped. The style sheet is separate from the drawings, because a page with a strict content
-//! security policy must load it from a file.
+//! escaped: the names of environments are written by a template, everything else is numbers, whose
+//! positions are easier to follow next to their computation. The style sheet is separate from the
+//! drawings, because a page with a strict content security policy must load it from a file.
 
 use std::fmt::Write as _;
 
+use askama::Template;
 use rhae_protocol::{EnvironmentScore, Scorecard};
 
-use crate::html::Escaped;
+use crate::html::render;
 use crate::result::{best_run, find};
 
 /// The CSS of the plots. A page that embeds a plot must include it.
@@ -27,6 +29,17 @@ struct Level {
     /// The number of actions of each play on this level, and whether the play completed it.
     plays: Vec<(u64, bool)>,
     completed: usize,
+}
+
+/// The name of an environment at the left of its rows.
+#[derive(Template)]
+#[template(
+    source = "<text x=\"0\" y=\"{{ y|fmt(\"{:.1}\") }}\">{{ name }}</text>\n\n",
+    ext = "svg"
+)]
+struct RowName<'a> {
+    y: f64,
+    name: &'a str,
 }
 
 /// Plots the number of actions of each level on a logarithmic axis, with the baseline marked.
@@ -103,12 +116,7 @@ pub fn actions_plot(cards: &[Scorecard]) -> String {
     );
     let mut y = top + ROW / 2.0;
     for (name, levels) in &environments {
-        let _ = writeln!(
-            svg,
-            r#"<text x="0" y="{:.1}">{}</text>"#,
-            y + 4.0,
-            Escaped(name)
-        );
+        svg.push_str(&render(&RowName { y: y + 4.0, name }));
         for (index, level) in levels.iter().enumerate() {
             let _ = writeln!(
                 svg,
@@ -268,12 +276,11 @@ pub fn completion_plot(cards: &[Scorecard]) -> String {
     }
     for (number, (name, levels)) in environments.iter().enumerate() {
         let y = top + number as f64 * (row + gap);
-        let _ = writeln!(
-            svg,
-            r#"<text x="0" y="{:.1}">{}</text>"#,
-            y + row / 2.0 + 4.0,
-            Escaped(name)
-        );
+        let middle = y + row / 2.0;
+        svg.push_str(&render(&RowName {
+            y: middle + 4.0,
+            name,
+        }));
         for (index, level) in levels.iter().enumerate() {
             let (x, share) = (
                 at(index),

@@ -1,25 +1,21 @@
 //! The HTML page that plays one film.
 
-use crate::html::{Escaped, page};
-use crate::{Film, player_data};
+use askama::Template;
+
+use crate::Film;
+use crate::html::{Player, render};
+
+#[derive(Template)]
+#[template(path = "replay.html")]
+struct ReplayPage<'a> {
+    film: &'a Film,
+    player: Player<'a>,
+}
 
 /// Returns a self-contained HTML page that plays the film.
 pub fn replay_page(film: &Film) -> String {
-    let body = format!(
-        "<main>\n<header class=\"plain\">\n<h1>{}</h1>\n<p class=\"quiet\">{}</p>\n</header>\n{}\n</main>",
-        Escaped(&film.title),
-        Escaped(&film.subtitle),
-        player(film)
-    );
-    page(&film.title, "replay", &body)
-}
-
-/// Returns the `<rhae-player>` element with its data.
-pub(crate) fn player(film: &Film) -> String {
-    format!(
-        "<rhae-player><script type=\"application/json\">{}</script></rhae-player>",
-        player_data(film)
-    )
+    let player = Player { film };
+    render(&ReplayPage { film, player })
 }
 
 #[cfg(test)]

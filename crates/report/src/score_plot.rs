@@ -2,7 +2,7 @@
 //! cost contribute.
 //!
 //! Invariant: the curve ends at the mean score. The plot uses the text colour, as the other plots
-//! do.
+//! do. It contains no external text.
 
 use std::fmt::Write as _;
 

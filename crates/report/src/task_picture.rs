@@ -3,14 +3,16 @@
 //! Invariant: a cell is a square of whole pixels in exactly its colour, and the space between grids
 //! has a colour that no cell has. Wrong cells of an attempt are outlined in black and white, which
 //! is visible on every colour. If the size of an attempt is wrong, a dashed frame shows the
-//! expected size.
+//! expected size. In SVG, templates write the titles, which may be external text; everything else
+//! is numbers.
 
 use std::fmt::Write as _;
 
+use askama::Template;
 use rhae_engine::PALETTE;
 use rhae_tasks::{Grid, Task};
 
-use crate::html::Escaped;
+use crate::html::render;
 use crate::picture::{GAP, PictureError, encode};
 use crate::task_scene::{Panel, SceneRow, task_scene, wrong_cells};
 
@@ -183,6 +185,22 @@ impl Canvas {
     }
 }
 
+#[derive(Template)]
+#[template(path = "row_title.svg")]
+struct RowTitle<'a> {
+    x: f64,
+    y: f64,
+    title: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "panel_title.svg")]
+struct PanelTitle<'a> {
+    x: f64,
+    y: f64,
+    title: &'a str,
+}
+
 /// Draws rows of grids with their titles as SVG, each cell `zoom` wide. The picture has its own
 /// background and looks the same on light and dark pages.
 pub fn scene_svg(rows: &[SceneRow<'_>], zoom: usize) -> String {
@@ -210,21 +228,19 @@ pub fn scene_svg(rows: &[SceneRow<'_>], zoom: usize) -> String {
     );
     let mut y = margin;
     for row in rows {
-        let _ = write!(
-            svg,
-            r##"<text x="{margin}" y="{:.1}" fill="#fff" font-weight="600">{}</text>"##,
-            y + 10.0,
-            Escaped(&row.title)
-        );
+        svg.push_str(&render(&RowTitle {
+            x: margin,
+            y: y + 10.0,
+            title: &row.title,
+        }));
         let mut x = margin;
         for (panel, column) in row.panels.iter().zip(&columns) {
             let top = y + 2.0 * line;
-            let _ = write!(
-                svg,
-                r##"<text x="{x:.1}" y="{:.1}" fill="#e4e6ea">{}</text>"##,
-                top - 8.0,
-                Escaped(&panel.title)
-            );
+            svg.push_str(&render(&PanelTitle {
+                x,
+                y: top - 8.0,
+                title: &panel.title,
+            }));
             let _ = write!(
                 svg,
                 r#"<g transform="translate({x:.1} {top:.1}) scale({zoom})">"#

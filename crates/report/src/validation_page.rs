@@ -1,13 +1,11 @@
 //! The HTML report of a validation: the verdict of every rule, its findings, and pictures of the
 //! evidence.
 
-use std::fmt::Write as _;
-
+use askama::Template;
 use rhae_engine::Frame;
-use rhae_protocol::base64;
 
-use crate::html::{Escaped, page};
-use crate::picture::{PictureError, contact_sheet};
+use crate::html::{FramePicture, render};
+use crate::picture::PictureError;
 
 /// The content of the report of a validation.
 pub struct ValidationPage {
@@ -96,158 +94,99 @@ pub fn validation_page(report: &ValidationPage) -> Result<String, PictureError> 
         [one] => format!("{} · {headline}", one.game_id),
         _ => format!("Validation · {headline}"),
     };
-    let strict = if report.strict {
-        " · strict: any win by luck fails"
-    } else {
-        ""
-    };
-    let mut body = format!(
-        "<main>\n<header class=\"plain\">\n<h1>{}</h1>\n<p class=\"quiet\">{}{strict}</p>\n</header>\n",
-        Escaped(&title),
-        Escaped(&report.software)
-    );
-    if report.games.len() > 1 {
-        overview(&mut body, &report.games);
-    }
-    for game in &report.games {
-        section(&mut body, game)?;
-    }
-    body.push_str("</main>");
-    Ok(page(&title, "validation", &body))
+    let games = report.games.iter().map(GameView::new);
+    Ok(render(&Page {
+        title,
+        report,
+        games: games.collect::<Result<_, _>>()?,
+    }))
 }
 
-fn count(game: &ValidatedGame, verdict: &str) -> usize {
-    game.rules
-        .iter()
-        .filter(|rule| rule.verdict == verdict)
-        .count()
+#[derive(Template)]
+#[template(path = "validation.html")]
+struct Page<'a> {
+    title: String,
+    report: &'a ValidationPage,
+    games: Vec<GameView<'a>>,
 }
 
-fn overview(body: &mut String, games: &[ValidatedGame]) {
-    body.push_str(
-        "<div class=\"wide\"><table>\n<thead><tr><th>Environment</th><th></th><th class=\"num\">Fail</th><th class=\"num\">Warn</th>\
-         <th class=\"num\">Pass</th><th class=\"num\">Open</th></tr></thead>\n<tbody>\n",
-    );
-    for game in games {
-        let _ = write!(
-            body,
-            "<tr><td><a href=\"#{id}\"><code>{id}</code></a></td><td>{}</td>",
-            badge(game.verdict),
-            id = Escaped(&game.game_id)
-        );
-        for verdict in ["fail", "warn", "pass", "open"] {
-            let _ = write!(body, "<td class=\"num\">{}</td>", count(game, verdict));
+impl ValidatedGame {
+    /// Counts the rules with this verdict.
+    fn rules_with(&self, verdict: &str) -> usize {
+        let same = |rule: &&RuleSection| rule.verdict == verdict;
+        self.rules.iter().filter(same).count()
+    }
+}
+
+/// A game with its pictures.
+struct GameView<'a> {
+    game_id: &'a str,
+    verdict: &'static str,
+    subtitle: &'a str,
+    levels: Vec<FramePicture>,
+    rules: Vec<RuleView<'a>>,
+}
+
+/// A rule with the pictures of its evidence.
+struct RuleView<'a> {
+    rule: &'a RuleSection,
+    is_first_of_group: bool,
+    findings: Vec<(&'a FindingItem, Vec<(&'a EvidenceFigure, FramePicture)>)>,
+}
+
+impl<'a> GameView<'a> {
+    fn new(game: &'a ValidatedGame) -> Result<Self, PictureError> {
+        let levels = game.levels.iter().map(|frame| FramePicture::new(&[frame]));
+        let mut group = "";
+        let mut rules = Vec::with_capacity(game.rules.len());
+        for rule in &game.rules {
+            let findings = rule
+                .findings
+                .iter()
+                .map(|finding| Ok((finding, figures(finding)?)));
+            rules.push(RuleView {
+                rule,
+                is_first_of_group: rule.group != group,
+                findings: findings.collect::<Result<_, PictureError>>()?,
+            });
+            group = rule.group;
         }
-        body.push_str("</tr>\n");
+        Ok(Self {
+            game_id: &game.game_id,
+            verdict: game.verdict,
+            subtitle: &game.subtitle,
+            levels: levels.collect::<Result<_, _>>()?,
+            rules,
+        })
     }
-    body.push_str("</tbody></table></div>\n");
 }
 
-/// Returns a verdict as a sign and a word, so that it is not conveyed by colour alone.
-fn badge(verdict: &str) -> String {
-    let sign = match verdict {
+impl RuleView<'_> {
+    /// Whether the findings are visible at first.
+    fn is_open(&self) -> bool {
+        matches!(self.rule.verdict, "fail" | "warn")
+    }
+}
+
+/// Draws the evidence of a finding. Evidence without frames is left out.
+fn figures(finding: &FindingItem) -> Result<Vec<(&EvidenceFigure, FramePicture)>, PictureError> {
+    let shown = finding.evidence.iter().filter(|one| !one.frames.is_empty());
+    let mut figures = Vec::new();
+    for evidence in shown {
+        let frames: Vec<&Frame> = evidence.frames.iter().collect();
+        figures.push((evidence, FramePicture::new(&frames)?));
+    }
+    Ok(figures)
+}
+
+/// Returns the sign of a verdict.
+fn sign(verdict: &str) -> &'static str {
+    match verdict {
         "pass" => "✓",
         "warn" => "!",
         "fail" => "✕",
         _ => "–",
-    };
-    format!("<span class=\"verdict {verdict}\"><b aria-hidden=\"true\">{sign}</b>{verdict}</span>")
-}
-
-fn section(body: &mut String, game: &ValidatedGame) -> Result<(), PictureError> {
-    let _ = writeln!(
-        body,
-        "<section id=\"{id}\">\n<h2><code>{id}</code> {}<small>{}</small></h2>",
-        badge(game.verdict),
-        Escaped(&game.subtitle),
-        id = Escaped(&game.game_id),
-    );
-    if !game.levels.is_empty() {
-        body.push_str("<ol class=\"frames\">\n");
-        for (index, frame) in game.levels.iter().enumerate() {
-            let _ = writeln!(
-                body,
-                "<li>{}<span class=\"quiet\">level {}</span></li>",
-                picture(&[frame], 2)?,
-                index + 1
-            );
-        }
-        body.push_str("</ol>\n");
     }
-    let mut group = "";
-    for rule in &game.rules {
-        if rule.group != group {
-            group = rule.group;
-            let _ = writeln!(body, "<h3>{group}</h3>");
-        }
-        let open = if matches!(rule.verdict, "fail" | "warn") {
-            " open"
-        } else {
-            ""
-        };
-        let _ = writeln!(
-            body,
-            "<details class=\"fold rule\"{open}>\n<summary>{}<code>{}</code><span>{}</span></summary>\n<p class=\"quiet asks\">{}</p>",
-            badge(rule.verdict),
-            rule.name,
-            Escaped(&rule.summary),
-            Escaped(rule.requirement),
-        );
-        findings(body, rule)?;
-        body.push_str("</details>\n");
-    }
-    body.push_str("</section>\n");
-    Ok(())
-}
-
-fn findings(body: &mut String, rule: &RuleSection) -> Result<(), PictureError> {
-    body.push_str("<ul class=\"findings\">\n");
-    for finding in &rule.findings {
-        let level = finding.level.map_or_else(String::new, |level| {
-            format!("<span class=\"quiet\">level {level}</span> ")
-        });
-        let _ = writeln!(
-            body,
-            "<li>{} {level}<span>{}</span>",
-            badge(finding.verdict),
-            Escaped(&finding.text)
-        );
-        for evidence in finding
-            .evidence
-            .iter()
-            .filter(|evidence| !evidence.frames.is_empty())
-        {
-            let frames: Vec<&Frame> = evidence.frames.iter().collect();
-            let last = evidence
-                .last
-                .as_ref()
-                .map_or_else(String::new, |last| format!(", the last is {last}"));
-            let _ = writeln!(
-                body,
-                "<figure>{}<figcaption class=\"quiet\">{} ({} actions{})",
-                picture(&frames, 2)?,
-                Escaped(&evidence.caption),
-                evidence.actions,
-                Escaped(&last)
-            );
-            if let Some(replay) = &evidence.replay {
-                let _ = write!(body, "<br><code>{}</code>", Escaped(replay));
-            }
-            body.push_str("</figcaption></figure>\n");
-        }
-        body.push_str("</li>\n");
-    }
-    body.push_str("</ul>\n");
-    Ok(())
-}
-
-fn picture(frames: &[&Frame], zoom: usize) -> Result<String, PictureError> {
-    let data = base64(&contact_sheet(frames, frames.len(), 1)?);
-    let (gap, count) = (if frames.len() == 1 { 0 } else { 2 }, frames.len());
-    let (width, height) = (zoom * (count * (64 + gap) + gap), zoom * (64 + 2 * gap));
-    Ok(format!(
-        "<img alt=\"\" width=\"{width}\" height=\"{height}\" style=\"image-rendering:pixelated\" src=\"data:image/png;base64,{data}\">"
-    ))
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
 //! One task of the report: training pairs, tests, attempts and answer texts.
 
-use std::fmt::Write as _;
-
+use askama::Template;
+use askama::filters::HtmlSafe;
 use rhae_protocol::base64;
-use rhae_tasks::Grid;
+use rhae_tasks::{Grid, Test};
 
 use super::{ArcAttempt, ArcReport, ArcTask};
-use crate::html::Escaped;
 use crate::picture::{PictureError, encode};
 use crate::task_picture::{TASK_COLORS, marks};
 use crate::task_scene::verdict;
@@ -14,205 +13,193 @@ use crate::task_scene::verdict;
 /// The maximum number of characters of an answer that are shown.
 const MAX_TEXT_CHARS: usize = 20_000;
 
-pub(super) fn tasks(body: &mut String, report: &ArcReport) -> Result<(), PictureError> {
-    let count = |wanted: fn(f64) -> bool| {
-        report
-            .tasks
-            .iter()
-            .filter(|task| task.score.is_some_and(wanted))
-            .count()
-    };
-    let (solved, partly) = (
-        count(|score| score >= 1.0),
-        count(|score| score > 0.0 && score < 1.0),
-    );
-    let rest = report.tasks.len() - solved - partly;
-    let _ = writeln!(
-        body,
-        "<section class=\"tasks\">\n<h2>Tasks</h2>\n<div class=\"filter\" role=\"radiogroup\" aria-label=\"Which tasks\">\n\
-         <label><input type=\"radio\" name=\"which\" id=\"all\" checked> all {}</label>\n\
-         <label><input type=\"radio\" name=\"which\" id=\"solved\"> solved {solved}</label>\n\
-         <label><input type=\"radio\" name=\"which\" id=\"partly\"> partly solved {partly}</label>\n\
-         <label><input type=\"radio\" name=\"which\" id=\"rest\"> not solved {rest}</label>\n</div>",
-        report.tasks.len()
-    );
-    for task in &report.tasks {
-        task_section(body, task, report)?;
-    }
-    body.push_str("</section>\n");
-    Ok(())
+/// A task, shown by `arc_task.html`.
+pub(super) struct TaskView<'a> {
+    pub(super) id: &'a str,
+    /// The CSS class: `solved`, `partly` or `rest`.
+    pub(super) class: &'static str,
+    pub(super) state: String,
+    /// The name of the set, if there are several.
+    pub(super) set: Option<&'a str>,
+    pub(super) cost: String,
+    /// The side of a cell in pixels. All grids of a task are drawn at the same scale, so that their
+    /// sizes can be compared.
+    pub(super) cell: usize,
+    /// The inputs and outputs of the training pairs.
+    pub(super) pairs: Vec<(GridPicture, GridPicture)>,
+    pub(super) tests: Vec<TestView<'a>>,
 }
 
-fn task_section(body: &mut String, task: &ArcTask, report: &ArcReport) -> Result<(), PictureError> {
-    let (class, state) = match task.score {
-        Some(score) if score >= 1.0 => ("solved", "solved".to_owned()),
-        Some(score) if score > 0.0 => ("partly", format!("{:.0} % of its tests", 100.0 * score)),
-        Some(_) => ("rest", "not solved".to_owned()),
-        None => ("rest", "no solution known".to_owned()),
-    };
-    let cost = if report.costs_money {
-        format!("{:.4} USD", task.cost)
-    } else {
-        format!("{:.2} s", task.cost)
-    };
-    let set = if report.sets.len() > 1 {
-        format!("<span class=\"quiet\">{}</span>", Escaped(&task.set))
-    } else {
-        String::new()
-    };
-    let _ = writeln!(
-        body,
-        "<details class=\"task {class}\"><summary><code>{}</code><span class=\"state\">{state}</span>{set}<span class=\"quiet num\">{cost}</span></summary>",
-        Escaped(task.id.as_str())
-    );
-    // All grids of a task are drawn at the same scale, so that their sizes can be compared.
-    let train = task
-        .task
-        .train
-        .iter()
-        .flat_map(|pair| [&pair.input, &pair.output]);
-    let side = train
-        .chain(task.task.test.iter().map(|test| &test.input))
-        .map(|grid| grid.width().max(grid.height()))
-        .max();
-    let cell = (200 / side.unwrap_or(1)).clamp(6, 22);
-    let _ = writeln!(body, "<div class=\"pairs\" style=\"--cell:{cell}px\">");
-    for pair in &task.task.train {
-        let _ = writeln!(
-            body,
-            "<div class=\"pair\">{}<span class=\"arrow\" aria-hidden=\"true\">→</span>{}</div>",
-            grid(&pair.input, None, "input")?,
-            grid(&pair.output, None, "output")?
-        );
-    }
-    body.push_str("</div>\n");
-    for &index in &task.tests {
-        let Some(test) = task.task.test.get(index) else {
-            continue;
-        };
-        let _ = writeln!(
-            body,
-            "<h3>Test {}</h3>\n<div class=\"test\" style=\"--cell:{cell}px\">",
-            index + 1
-        );
-        figure(
-            body,
-            &grid(&test.input, None, "test input")?,
-            "input",
-            &size(&test.input),
-        );
-        if let Some(output) = &test.output {
-            figure(
-                body,
-                &grid(output, None, "expected")?,
-                "expected",
-                &size(output),
-            );
-        }
-        let attempts: Vec<&ArcAttempt> = task
-            .attempts
-            .iter()
-            .filter(|one| one.test == index)
-            .collect();
-        for one in &attempts {
-            let title = format!("attempt {}", one.attempt);
-            match &one.grid {
-                Ok(answer) => {
-                    let note = test
-                        .output
-                        .as_ref()
-                        .map_or_else(|| size(answer), |output| verdict(answer, output));
-                    figure(
-                        body,
-                        &grid(answer, test.output.as_ref(), &title)?,
-                        &title,
-                        &note,
-                    );
-                }
-                Err((kind, _)) => figure(body, "<div class=\"none\">no grid</div>", &title, kind),
+/// A test with the attempts at it.
+pub(super) struct TestView<'a> {
+    /// The number of the test, from 1.
+    pub(super) number: usize,
+    pub(super) figures: Vec<Figure>,
+    pub(super) attempts: Vec<&'a ArcAttempt>,
+}
+
+impl<'a> TaskView<'a> {
+    pub(super) fn new(task: &'a ArcTask, report: &'a ArcReport) -> Result<Self, PictureError> {
+        let (class, state) = match task.score {
+            Some(score) if score >= 1.0 => ("solved", "solved".to_owned()),
+            Some(score) if score > 0.0 => {
+                ("partly", format!("{:.0} % of its tests", 100.0 * score))
             }
-        }
-        body.push_str("</div>\n");
-        attempts.iter().for_each(|one| attempt_text(body, one));
+            Some(_) => ("rest", "not solved".to_owned()),
+            None => ("rest", "no solution known".to_owned()),
+        };
+        let train = task.task.train.iter();
+        let inputs = task.task.test.iter().map(|test| &test.input);
+        let side = train
+            .clone()
+            .flat_map(|pair| [&pair.input, &pair.output])
+            .chain(inputs)
+            .map(|grid| grid.width().max(grid.height()))
+            .max();
+        let pair = |pair: &rhae_tasks::Pair| {
+            Ok((
+                GridPicture::new(&pair.input, None, "input")?,
+                GridPicture::new(&pair.output, None, "output")?,
+            ))
+        };
+        let test = |&index: &usize| Some((index, task.task.test.get(index)?));
+        let tests = task.tests.iter().filter_map(test);
+        Ok(Self {
+            id: task.id.as_str(),
+            class,
+            state,
+            set: (report.sets.len() > 1).then_some(task.set.as_str()),
+            cost: if report.costs_money {
+                format!("{:.4} USD", task.cost)
+            } else {
+                format!("{:.2} s", task.cost)
+            },
+            cell: (200 / side.unwrap_or(1)).clamp(6, 22),
+            pairs: train.map(pair).collect::<Result<_, PictureError>>()?,
+            tests: tests
+                .map(|(index, test)| TestView::new(task, index, test))
+                .collect::<Result<_, _>>()?,
+        })
     }
-    body.push_str("</details>\n");
-    Ok(())
+}
+
+impl<'a> TestView<'a> {
+    fn new(task: &'a ArcTask, index: usize, test: &Test) -> Result<Self, PictureError> {
+        let of_test = |one: &&ArcAttempt| one.test == index;
+        let attempts: Vec<&ArcAttempt> = task.attempts.iter().filter(of_test).collect();
+        let plain = |grid, label, title: &str| {
+            Ok::<_, PictureError>(Figure {
+                grid: Some(GridPicture::new(grid, None, label)?),
+                title: title.to_owned(),
+                note: size(grid),
+            })
+        };
+        let mut figures = vec![plain(&test.input, "test input", "input")?];
+        if let Some(output) = &test.output {
+            figures.push(plain(output, "expected", "expected")?);
+        }
+        for one in &attempts {
+            figures.push(Figure::of_attempt(one, test.output.as_ref())?);
+        }
+        Ok(Self {
+            number: index + 1,
+            figures,
+            attempts,
+        })
+    }
+}
+
+/// A grid of a test with its caption.
+pub(super) struct Figure {
+    /// The grid; `None` for an attempt without a grid.
+    pub(super) grid: Option<GridPicture>,
+    pub(super) title: String,
+    pub(super) note: String,
+}
+
+impl Figure {
+    fn of_attempt(one: &ArcAttempt, expected: Option<&Grid>) -> Result<Self, PictureError> {
+        let title = format!("attempt {}", one.attempt);
+        Ok(match &one.grid {
+            Ok(answer) => Self {
+                grid: Some(GridPicture::new(answer, expected, &title)?),
+                note: expected.map_or_else(|| size(answer), |output| verdict(answer, output)),
+                title,
+            },
+            Err((kind, _)) => Self {
+                grid: None,
+                title,
+                note: kind.clone(),
+            },
+        })
+    }
+
+    pub(super) fn is_right(&self) -> bool {
+        self.note == "right"
+    }
 }
 
 fn size(grid: &Grid) -> String {
     format!("{} × {}", grid.height(), grid.width())
 }
 
-fn figure(body: &mut String, picture: &str, title: &str, note: &str) {
-    let right = if note == "right" {
-        " class=\"right\""
-    } else {
-        ""
-    };
-    let _ = writeln!(
-        body,
-        "<figure{right}>{picture}<figcaption>{} <span class=\"quiet\">{}</span></figcaption></figure>",
-        Escaped(title),
-        Escaped(note)
-    );
-}
-
-/// Writes how an attempt was found, and the text of the answer.
-fn attempt_text(body: &mut String, one: &ArcAttempt) {
-    let mut line = format!("<strong>Attempt {}</strong>", one.attempt);
-    match (&one.grid, &one.how) {
-        (Err((_, reason)), _) => {
-            let _ = write!(line, " {}", Escaped(reason));
-        }
-        (Ok(_), Some(how)) => {
-            let _ = write!(line, " {}", Escaped(how));
-        }
-        (Ok(_), None) => {}
-    }
-    let _ = writeln!(
-        body,
-        "<p class=\"how\">{line} <span class=\"quiet\">{}</span></p>",
-        Escaped(&one.spent)
-    );
-    for (title, text) in [("Answer", &one.text), ("Reasoning", &one.reasoning)] {
-        let Some(text) = text else { continue };
-        let shown: String = text.chars().take(MAX_TEXT_CHARS).collect();
-        let more = if shown.len() < text.len() {
-            format!("\n… {} bytes in total", text.len())
-        } else {
-            String::new()
-        };
-        let _ = writeln!(
-            body,
-            "<details class=\"text\"><summary>{title} of attempt {}</summary><pre>{}{more}</pre></details>",
-            one.attempt,
-            Escaped(&shown)
-        );
+/// Returns how an attempt found its grid, or why it has none.
+pub(super) fn how(one: &ArcAttempt) -> Option<&str> {
+    match &one.grid {
+        Err((_, reason)) => Some(reason),
+        Ok(_) => one.how.as_deref(),
     }
 }
 
-/// Returns a grid as a picture with one pixel per cell, which the page enlarges. Marks show where
-/// the grid differs from `expected`.
-fn grid(grid: &Grid, expected: Option<&Grid>, label: &str) -> Result<String, PictureError> {
-    let pixels: Vec<u8> = grid
-        .cells()
-        .iter()
-        .map(|&cell| TASK_COLORS[usize::from(cell)])
-        .collect();
-    let file = base64(&encode(&pixels, grid.width(), grid.height())?);
-    let (width, height) = (grid.width(), grid.height());
-    let full = |mine: usize, other: fn(&Grid) -> usize| {
-        expected.map_or(mine, |expected| other(expected).max(mine))
+/// Returns the texts of an attempt with their titles, each up to a maximum length.
+pub(super) fn texts(one: &ArcAttempt) -> Vec<(&'static str, String)> {
+    let texts = [("Answer", &one.text), ("Reasoning", &one.reasoning)];
+    let shown = |(title, text): (&'static str, &Option<String>)| {
+        let text = text.as_ref()?;
+        let mut shown: String = text.chars().take(MAX_TEXT_CHARS).collect();
+        if shown.len() < text.len() {
+            shown.push_str(&format!("\n… {} bytes in total", text.len()));
+        }
+        Some((title, shown))
     };
-    let (wide, high) = (full(width, Grid::width), full(height, Grid::height));
-    let marks = expected.filter(|expected| *expected != grid).map_or_else(String::new, |expected| {
-        format!(
-            "<svg viewBox=\"0 0 {wide} {high}\" style=\"--w:{wide};--h:{high}\" aria-hidden=\"true\">{}</svg>",
-            marks(grid, expected)
-        )
-    });
-    Ok(format!(
-        "<div class=\"space\" style=\"--w:{wide};--h:{high}\"><div class=\"cells\" style=\"--w:{width};--h:{height}\"><img src=\"data:image/png;base64,{file}\" alt=\"{}, {height} by {width} cells\"></div>{marks}</div>",
-        Escaped(label)
-    ))
+    texts.into_iter().filter_map(shown).collect()
+}
+
+/// A grid as a picture with one pixel per cell, which the page enlarges. Marks show where the grid
+/// differs from the expected one.
+#[derive(Template)]
+#[template(path = "grid.html")]
+pub(super) struct GridPicture {
+    label: String,
+    width: usize,
+    height: usize,
+    /// The width and height that include the expected size.
+    full: (usize, usize),
+    /// The PNG file in base64.
+    file: String,
+    /// SVG.
+    marks: Option<String>,
+}
+
+/// The template escapes the label.
+impl HtmlSafe for GridPicture {}
+
+impl GridPicture {
+    fn new(grid: &Grid, expected: Option<&Grid>, label: &str) -> Result<Self, PictureError> {
+        let cells = grid.cells().iter();
+        let pixels: Vec<u8> = cells.map(|&cell| TASK_COLORS[usize::from(cell)]).collect();
+        let (width, height) = (grid.width(), grid.height());
+        let full = expected.map_or((width, height), |expected| {
+            (expected.width().max(width), expected.height().max(height))
+        });
+        let different = expected.filter(|expected| *expected != grid);
+        Ok(Self {
+            label: label.to_owned(),
+            width,
+            height,
+            full,
+            file: base64(&encode(&pixels, width, height)?),
+            marks: different.map(|expected| marks(grid, expected)),
+        })
+    }
 }
