@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use rhae_throttle::Backoff;
+
 /// How often a sleep checks for cancellation.
 const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -56,27 +58,14 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Returns the delay after `attempts` failed attempts, starting with 1.
-    ///
-    /// Random jitter shortens the delay by up to one half, so that clients that failed at the same
-    /// time do not all retry at the same time. The delay is at least `retry_after`, which is first
-    /// reduced to [`Self::max_retry_after`] if it is longer.
-    pub(crate) fn backoff(&self, attempts: u32, retry_after: Option<Duration>) -> Duration {
-        let doubled = self
-            .initial_backoff
-            .saturating_mul(1 << attempts.saturating_sub(1).min(16))
-            .min(self.max_backoff);
-        let backoff = doubled.mul_f64(0.5 + 0.5 * jitter());
-        backoff.max(retry_after.unwrap_or_default().min(self.max_retry_after))
+    pub(crate) const fn backoff(&self) -> Backoff {
+        Backoff {
+            max_attempts: self.max_attempts,
+            first: self.initial_backoff,
+            max: self.max_backoff,
+            max_requested: self.max_retry_after,
+        }
     }
-}
-
-/// Returns a random number from 0 to 1.
-fn jitter() -> f64 {
-    let mut bytes = [0; 2];
-    // Without a random source all clients use the same delay, which is acceptable.
-    let _ = getrandom::fill(&mut bytes);
-    f64::from(u16::from_le_bytes(bytes)) / f64::from(u16::MAX)
 }
 
 /// Sleeps for `pause`. Returns `false` as soon as `cancelled` is set.
@@ -100,22 +89,29 @@ mod tests {
 
     #[test]
     fn backoff_grows_to_its_limit_and_respects_retry_after() {
-        let retry_policy = RetryPolicy::default();
+        let retry_policy = RetryPolicy {
+            max_attempts: 40,
+            ..RetryPolicy::default()
+        };
+        let pause_after = |attempts, retry_after| {
+            let pause = retry_policy.backoff().pause_after(attempts, retry_after);
+            pause.unwrap()
+        };
         for attempts in 1..40 {
             let doubled =
                 Duration::from_millis(250 << (attempts - 1).min(5)).min(retry_policy.max_backoff);
-            let backoff = retry_policy.backoff(attempts, None);
+            let backoff = pause_after(attempts, None);
             assert!(
                 doubled / 2 <= backoff && backoff <= doubled,
                 "{attempts}: {backoff:?}"
             );
         }
         assert_eq!(
-            retry_policy.backoff(1, Some(Duration::from_secs(30))),
+            pause_after(1, Some(Duration::from_secs(30))),
             Duration::from_secs(30)
         );
         assert_eq!(
-            retry_policy.backoff(1, Some(Duration::from_secs(3600))),
+            pause_after(1, Some(Duration::from_secs(3600))),
             retry_policy.max_retry_after
         );
     }

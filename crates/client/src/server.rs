@@ -143,6 +143,7 @@ impl Server {
         // one.
         let keyed = safety != RetrySafety::Always && self.transport.is_idempotent();
         let idempotency_key = keyed.then(|| Uuid::new_v4().to_string());
+        let backoff = self.retry_policy.backoff();
         for attempt in 1.. {
             let failure = match self.transport.send(
                 channel,
@@ -154,13 +155,13 @@ impl Server {
                 Err(failure) => failure,
             };
             let safe = safety != RetrySafety::RequireKey || keyed;
-            let Some(retry_after) = self
+            let Some(pause) = self
                 .retry_delay(&failure, safe)
-                .filter(|_| attempt < self.retry_policy.max_attempts)
+                .and_then(|retry_after| backoff.pause_after(attempt, retry_after))
             else {
                 return Err(failure);
             };
-            if !sleep(self.retry_policy.backoff(attempt, retry_after), cancelled) {
+            if !sleep(pause, cancelled) {
                 return Err(failure);
             }
         }

@@ -6,8 +6,9 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
+use rhae_throttle::parse_retry_after;
 use serde::Deserialize;
 use ureq::http::{HeaderMap, HeaderValue, Response, header};
 use ureq::{Agent, Body, Timeout};
@@ -284,14 +285,9 @@ fn text(headers: &HeaderMap, name: &str) -> Option<String> {
         .map(sanitize)
 }
 
-/// Reads `Retry-After` in seconds. The header's other form, a date, is ignored, because servers of
-/// this API do not use it.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    text(headers, header::RETRY_AFTER.as_str())?
-        .trim()
-        .parse()
-        .ok()
-        .map(Duration::from_secs)
+    let value = text(headers, header::RETRY_AFTER.as_str())?;
+    parse_retry_after(&value, SystemTime::now())
 }
 
 /// Truncates a server's text and replaces control characters.

@@ -6,10 +6,11 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use rhae_throttle::{Quota, RateLimiter};
+
 use crate::circuit_breaker::{CircuitBreaker, Verdict};
 use crate::config::seconds;
 use crate::failure::{Failure, FailureKind};
-use crate::rate_limiter::RateLimiter;
 use crate::{CancelToken, ModelConfig};
 
 /// The interval at which a waiting call checks whether it was cancelled.
@@ -28,7 +29,8 @@ pub(crate) struct Admission {
 #[derive(Debug)]
 struct State {
     in_flight: u32,
-    rate_limiter: RateLimiter,
+    /// Absent if the rate is not limited.
+    rate_limiter: Option<RateLimiter>,
     breaker: CircuitBreaker,
     /// The end of the pause that the server requested.
     retry_after_until: Duration,
@@ -38,7 +40,10 @@ impl Admission {
     pub(crate) fn new(config: &ModelConfig) -> Self {
         let state = State {
             in_flight: 0,
-            rate_limiter: RateLimiter::new(config.limits.requests_per_minute),
+            rate_limiter: config
+                .limits
+                .rate()
+                .map(|rate| RateLimiter::new(Quota::even(rate))),
             breaker: CircuitBreaker::new(config.breaker),
             retry_after_until: Duration::ZERO,
         };
@@ -86,12 +91,17 @@ impl Admission {
                 Verdict::Wait(until) => Some(until),
                 Verdict::WaitForTrial => Some(now + POLL_INTERVAL),
                 Verdict::Send if state.in_flight >= self.max_in_flight => Some(now + POLL_INTERVAL),
-                Verdict::Send => Some(state.rate_limiter.next().max(state.retry_after_until))
-                    .filter(|until| *until > now),
+                Verdict::Send => {
+                    let ready_at = state.rate_limiter.as_ref().map(RateLimiter::ready_at);
+                    Some(ready_at.unwrap_or_default().max(state.retry_after_until))
+                        .filter(|until| *until > now)
+                }
             };
             let Some(until) = until else {
                 state.in_flight += 1;
-                state.rate_limiter.sent(now);
+                if let Some(rate_limiter) = &mut state.rate_limiter {
+                    rate_limiter.record(now);
+                }
                 state.breaker.sent();
                 return Ok(Permit {
                     admission: self,

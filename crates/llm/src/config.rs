@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rhae_throttle::{Backoff, Rate};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -28,7 +29,7 @@ const MAX_SECONDS: f64 = 7.0 * 24.0 * 3600.0;
 ///     [models.big]
 ///     provider = "openai-chat"
 ///     model = "gpt-big"
-///     limits = { in_flight = 8, requests_per_minute = 600 }
+///     limits = { in_flight = 8, rate_limit = "10/s" }
 ///     "#,
 /// )?;
 /// let big = models.find("big")?;
@@ -170,7 +171,10 @@ pub enum Provider {
 pub struct Limits {
     /// The maximum number of concurrent requests.
     pub in_flight: u32,
-    /// The maximum number of requests per minute; unlimited if absent.
+    /// The rate of requests; unlimited if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_limit: Option<Rate>,
+    /// The rate of requests per minute, an older spelling of `rate_limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_minute: Option<u32>,
     /// The maximum number of tokens of a conversation, for callers that shorten conversations;
@@ -183,9 +187,19 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             in_flight: 64,
+            rate_limit: None,
             requests_per_minute: None,
             context_tokens: None,
         }
+    }
+}
+
+impl Limits {
+    /// Returns the maximum rate of requests, or `None` if it is unlimited.
+    pub fn rate(&self) -> Option<Rate> {
+        let per_minute = |number| Rate::per_minute(f64::from(number)).ok();
+        self.rate_limit
+            .or_else(|| self.requests_per_minute.and_then(per_minute))
     }
 }
 
@@ -208,7 +222,8 @@ impl Default for Timeouts {
         Self {
             connect_s: 10.0,
             write_s: 60.0,
-            read_s: 600.0,
+            // Reasoning models may send nothing for 10 to 30 minutes.
+            read_s: 2400.0,
             total_s: 3600.0,
         }
     }
@@ -240,25 +255,13 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Returns the pause after `attempts` attempts.
-    ///
-    /// `jitter`, from 0 to 1, scales half of the pause, so that requests that failed at the same
-    /// time are not retried at the same time. The pause is at least the one that the server
-    /// `requested`, up to `longest_asked_s`.
-    pub(crate) fn pause(
-        &self,
-        attempts: u32,
-        requested: Option<Duration>,
-        jitter: f64,
-    ) -> Duration {
-        let doubled = (self.first_pause_s * 2f64.powi(attempts.saturating_sub(1).min(30) as i32))
-            .min(self.longest_pause_s);
-        let pause = seconds(doubled * (0.5 + 0.5 * jitter));
-        pause.max(
-            requested
-                .unwrap_or_default()
-                .min(seconds(self.longest_asked_s)),
-        )
+    pub(crate) fn backoff(&self) -> Backoff {
+        Backoff {
+            max_attempts: self.attempts,
+            first: seconds(self.first_pause_s),
+            max: seconds(self.longest_pause_s),
+            max_requested: seconds(self.longest_asked_s),
+        }
     }
 }
 
@@ -348,6 +351,12 @@ impl ModelConfig {
         ];
         if let Some((field, _)) = counts.iter().find(|(_, number)| *number == 0) {
             return Err(format!("`{field}` must be at least 1"));
+        }
+        if self.limits.rate_limit.is_some() && self.limits.requests_per_minute.is_some() {
+            return Err(
+                "`limits` must contain only one of `rate_limit` and `requests_per_minute`"
+                    .to_owned(),
+            );
         }
         self.prices.as_ref().map_or(Ok(()), check_prices)
     }

@@ -9,6 +9,7 @@ use std::io::{self, BufReader, Read};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use rhae_throttle::parse_retry_after;
 use serde_json::Value;
 use ureq::http::{HeaderMap, HeaderName, HeaderValue, Response, header};
 use ureq::{Agent, Body, Timeout};
@@ -423,20 +424,11 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
             .and_then(|value| value.to_str().ok())
             .map(str::trim)
     };
-    let number = |text: &str| {
-        text.parse()
-            .ok()
-            .and_then(|number: f64| Duration::try_from_secs_f64(number).ok())
-    };
-    if let Some(asked) = text("retry-after-ms").and_then(number) {
-        return Some(asked / 1000);
+    let from_ms = |ms: f64| Duration::try_from_secs_f64(ms / 1000.0).ok();
+    if let Some(pause) = text("retry-after-ms").and_then(|ms| from_ms(ms.parse().ok()?)) {
+        return Some(pause);
     }
-    let asked = text(header::RETRY_AFTER.as_str())?;
-    number(asked).or_else(|| {
-        httpdate::parse_http_date(asked)
-            .ok()
-            .map(|date| date.duration_since(now).unwrap_or_default())
-    })
+    parse_retry_after(text(header::RETRY_AFTER.as_str())?, now)
 }
 
 #[cfg(test)]

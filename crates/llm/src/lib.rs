@@ -8,6 +8,7 @@
 //! | [`Model`] | an opened model, shared by all threads that call it |
 //! | [`Request`] | a conversation of texts and images, the same for every provider |
 //! | [`CallOutcome`] | the [`Reply`] or a typed [`Failure`], and every [`Attempt`] with its cost |
+//! | [`CostBound`] | the worst case of one attempt, for spend limits that are never exceeded |
 //! | [`CallObserver`] | a hook before and after each attempt, for journals and spend limits |
 //! | [`CancelToken`] | cancels calls from another thread |
 //!
@@ -58,13 +59,13 @@ mod admission;
 mod cancel;
 mod circuit_breaker;
 mod config;
+mod cost_bound;
 mod error;
 mod failure;
 mod http;
 mod mock;
 mod model;
 mod observer;
-mod rate_limiter;
 mod recorded;
 mod reply;
 mod request;
@@ -76,6 +77,7 @@ mod wire;
 
 pub use cancel::CancelToken;
 pub use config::{BreakerConfig, Limits, ModelConfig, Models, Provider, RetryPolicy, Timeouts};
+pub use cost_bound::{CostBound, UnboundedReason};
 pub use error::LlmError;
 pub use failure::{Failure, FailureKind};
 pub use model::Model;
@@ -84,3 +86,5 @@ pub use reply::{Finish, Reply};
 pub use request::{Part, Request, Role, Turn};
 pub use tokens::estimate_tokens;
 pub use usage::{Prices, Usage};
+
+pub use rhae_throttle::{Rate, RateError};

@@ -15,7 +15,9 @@ use crate::http::{HttpTransport, Post, Received, error_in};
 use crate::observer::{Attempt, AttemptStart, CallObserver, CallOutcome, Halt};
 use crate::recorded::{self, Recorder};
 use crate::wire::{AssemblerSink, Wire, wire};
-use crate::{CancelToken, LlmError, ModelConfig, Models, Provider, Reply, Request, Usage, mock};
+use crate::{
+    CancelToken, CostBound, LlmError, ModelConfig, Models, Provider, Reply, Request, Usage, mock,
+};
 
 /// An opened model.
 ///
@@ -149,6 +151,63 @@ impl Model {
             .or(usage.reported_usd)
     }
 
+    /// Returns the worst case of the cost of sending a request once, under the configured prices.
+    /// A call may send its request several times.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rhae_llm::{CostBound, Model, Models, Request, UnboundedReason};
+    ///
+    /// let models = Models::parse(
+    ///     r#"
+    ///     [models.big]
+    ///     provider = "openai-responses"
+    ///     model = "gpt-big"
+    ///     key_env = ""
+    ///     request = { max_output_tokens = 1000 }
+    ///     prices = { date = "2026-11-01", input = 1, output = 10 }
+    ///
+    ///     [models.unlimited]
+    ///     provider = "openai-responses"
+    ///     model = "gpt-big"
+    ///     key_env = ""
+    ///     "#,
+    /// )?;
+    /// let request = Request::text("Is it?");
+    /// let bound = Model::open(&models, "big")?.cost_bound(&request);
+    /// // 1,000 output tokens at $10 per million cost a cent; the prompt costs less than another.
+    /// assert!(bound.usd().is_some_and(|usd| (0.01..0.02).contains(&usd)));
+    /// assert_eq!(
+    ///     Model::open(&models, "unlimited")?.cost_bound(&request),
+    ///     CostBound::Unbounded(UnboundedReason::NoPrices)
+    /// );
+    /// # Ok::<(), rhae_llm::LlmError>(())
+    /// ```
+    pub fn cost_bound(&self, request: &Request) -> CostBound {
+        let known = |reply: Option<&Reply>| {
+            let usage = reply.and_then(|reply| reply.usage).unwrap_or_default();
+            CostBound::of_known(&self.config, &usage)
+        };
+        match &self.source {
+            Source::Http { wire, .. } => {
+                // A request that cannot be encoded is not sent.
+                let bytes = self.body(*wire, request).map_or(0, |body| body.len());
+                CostBound::of_http(&self.config, *wire, request, bytes)
+            }
+            Source::Mock => known(Some(&mock::reply(&self.config.replies, request))),
+            Source::Replay(replies) => known(replies.get(&request.fingerprint())),
+            Source::Record { of, .. } => of.cost_bound(request),
+        }
+    }
+
+    /// Returns the body of a request with the additional fields of the configuration.
+    fn body(&self, wire: &dyn Wire, request: &Request) -> serde_json::Result<Vec<u8>> {
+        let mut body = wire.body(&self.config, request);
+        body.extend(self.config.request.clone());
+        serde_json::to_vec(&body)
+    }
+
     /// Makes one call: sends the request and retries it until there is a reply or a failure that
     /// cannot be retried.
     ///
@@ -184,13 +243,13 @@ impl Model {
                     Ok(reply) => break Ok(reply),
                     Err(failure) => failure,
                 };
-            if !failure.is_retryable() || number >= self.config.retries.attempts {
+            let backoff = self.config.retries.backoff();
+            let Some(pause) = backoff
+                .pause_after(number, failure.retry_after)
+                .filter(|_| failure.is_retryable())
+            else {
                 break Err(failure);
-            }
-            let pause = self
-                .config
-                .retries
-                .pause(number, failure.retry_after, jitter());
+            };
             if deadline.is_some_and(|deadline| Instant::now() + pause >= deadline) {
                 break Err(failure);
             }
@@ -274,9 +333,7 @@ impl Model {
                 .saturating_duration_since(Instant::now())
                 .min(total)
         });
-        let mut body = wire.body(&self.config, request);
-        body.extend(self.config.request.clone());
-        let body = match serde_json::to_vec(&body) {
+        let body = match self.body(wire, request) {
             Ok(body) => body,
             Err(error) => {
                 return (
@@ -338,13 +395,4 @@ impl CallObserver for Recording<'_> {
 
 fn halted(Halt(reason): Halt) -> Failure {
     Failure::new(FailureKind::Halted, reason)
-}
-
-/// Returns a random number from 0 to 1 for the jitter of retries.
-fn jitter() -> f64 {
-    let mut bytes = [0; 2];
-    // If the system provides no randomness, the jitter is 0 and retries are not spread over time,
-    // which is harmless.
-    let _ = getrandom::fill(&mut bytes);
-    f64::from(u16::from_le_bytes(bytes)) / f64::from(u16::MAX)
 }

@@ -17,6 +17,10 @@ use crate::http::{EventSink, error_in};
 use crate::sse::Event;
 use crate::{ModelConfig, Provider, Reply, Request, Role, Turn, Usage};
 
+/// The largest number of tokens that OpenAI's models bill for one image. Small models bill up to
+/// 5,667 tokens for each of up to eight tiles.
+const OPENAI_IMAGE_TOKENS: u64 = 50_000;
+
 /// The wire format of a provider.
 pub(crate) trait Wire: Send + Sync {
     /// Returns the address to which requests are sent.
@@ -32,6 +36,18 @@ pub(crate) trait Wire: Send + Sync {
 
     /// Returns the body of a request, without the additional fields of the configuration.
     fn body(&self, model: &ModelConfig, request: &Request) -> Map<String, Value>;
+
+    /// Returns the paths of the request fields that limit the output tokens, including reasoning.
+    /// The first one is recommended.
+    fn output_limits(&self) -> &'static [&'static str];
+
+    /// Returns the paths of the request fields that set the number of replies to one request.
+    fn reply_counts(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Returns the largest number of tokens that the API bills for one image.
+    fn max_image_tokens(&self) -> u64;
 
     /// Creates an assembler for a stream.
     fn assembler(&self) -> Box<dyn StreamAssembler>;

@@ -107,7 +107,6 @@ mod middleware;
 mod openapi;
 mod play_api;
 mod plays;
-mod rate_limiter;
 mod routes;
 mod server;
 mod state;

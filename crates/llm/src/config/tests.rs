@@ -155,18 +155,31 @@ fn invalid_values_are_named() {
 }
 
 #[test]
-fn pauses_double_up_to_the_limit_and_respect_the_server() {
-    let retries = RetryPolicy::default();
-    for (attempts, max) in [(1, 1.0), (2, 2.0), (4, 8.0), (7, 60.0), (4000, 60.0)] {
-        assert_eq!(retries.pause(attempts, None, 1.0), seconds(max));
-        assert_eq!(retries.pause(attempts, None, 0.0), seconds(max / 2.0));
-    }
+fn default_backoff_doubles_from_a_second_to_a_minute() {
+    let backoff = RetryPolicy::default().backoff();
     assert_eq!(
-        retries.pause(1, Some(Duration::from_secs(30)), 0.5),
-        Duration::from_secs(30)
+        (backoff.max_attempts, backoff.first, backoff.max),
+        (8, seconds(1.0), seconds(60.0))
     );
+    assert_eq!(backoff.max_requested, seconds(600.0));
+}
+
+#[test]
+fn both_spellings_of_the_rate_limit_mean_the_same() {
+    let rate = |limits: &str| {
+        let text = FILE.replace("requests_per_minute = 60", limits);
+        Models::parse(&text).map(|models| models.find("big").unwrap().limits.rate())
+    };
+    let expected = Rate::per_minute(60.0).unwrap();
+    assert_eq!(rate("requests_per_minute = 60"), Ok(Some(expected)));
+    assert_eq!(rate("rate_limit = \"60/min\""), Ok(Some(expected)));
     assert_eq!(
-        retries.pause(1, Some(Duration::from_secs(1_000_000)), 0.5),
-        seconds(retries.longest_asked_s)
+        rate("rate_limit = 1").unwrap().unwrap().interval(),
+        seconds(1.0)
     );
+    assert_eq!(rate(""), Ok(None));
+    let both = rate("rate_limit = 1\nrequests_per_minute = 60").unwrap_err();
+    assert!(both.to_string().contains("only one of"), "{both}");
+    let wrong = rate("rate_limit = \"5/week\"").unwrap_err();
+    assert!(wrong.to_string().contains("expected a number"), "{wrong}");
 }

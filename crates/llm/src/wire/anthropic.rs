@@ -36,6 +36,15 @@ impl Wire for Anthropic {
         body
     }
 
+    fn output_limits(&self) -> &'static [&'static str] {
+        &["/max_tokens"]
+    }
+
+    // The models with the highest resolution bill up to 4,784 tokens.
+    fn max_image_tokens(&self) -> u64 {
+        8_000
+    }
+
     fn assembler(&self) -> Box<dyn StreamAssembler> {
         Box::new(Pieces::default())
     }

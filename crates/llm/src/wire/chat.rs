@@ -37,6 +37,14 @@ impl Wire for Chat {
         body
     }
 
+    fn output_limits(&self) -> &'static [&'static str] {
+        &["/max_completion_tokens", "/max_tokens"]
+    }
+
+    fn max_image_tokens(&self) -> u64 {
+        super::OPENAI_IMAGE_TOKENS
+    }
+
     fn assembler(&self) -> Box<dyn StreamAssembler> {
         Box::new(Pieces::default())
     }

@@ -47,6 +47,25 @@ impl Wire for Gemini {
         body
     }
 
+    fn output_limits(&self) -> &'static [&'static str] {
+        &[
+            "/generationConfig/maxOutputTokens",
+            "/generation_config/max_output_tokens",
+        ]
+    }
+
+    fn reply_counts(&self) -> &'static [&'static str] {
+        &[
+            "/generationConfig/candidateCount",
+            "/generation_config/candidate_count",
+        ]
+    }
+
+    // An image is billed as tiles of 258 tokens, or as up to 2,240 tokens.
+    fn max_image_tokens(&self) -> u64 {
+        8_000
+    }
+
     fn assembler(&self) -> Box<dyn StreamAssembler> {
         Box::new(Pieces::default())
     }

@@ -38,6 +38,14 @@ impl Wire for Responses {
         body
     }
 
+    fn output_limits(&self) -> &'static [&'static str] {
+        &["/max_output_tokens"]
+    }
+
+    fn max_image_tokens(&self) -> u64 {
+        super::OPENAI_IMAGE_TOKENS
+    }
+
     fn assembler(&self) -> Box<dyn StreamAssembler> {
         Box::new(Pieces::default())
     }

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rhae_store::{Key, KeyId, KeyStore};
+use rhae_throttle::{KeyedRateLimiter, Quota};
 
 use crate::ApiError;
-use crate::rate_limiter::RateLimiter;
 
 /// How long a key read from the store is cached. A revoked key is refused after at most this time.
 const CACHE_TTL: Duration = Duration::from_secs(1);
@@ -17,7 +17,8 @@ const MAX_CACHED_KEYS: usize = 4096;
 pub(crate) struct Keys {
     store: Arc<dyn KeyStore>,
     cache: Mutex<HashMap<KeyId, (Key, Instant)>>,
-    rate_limiter: RateLimiter,
+    /// Each server counts separately, even if several share a store.
+    rate_limiter: KeyedRateLimiter<KeyId>,
     started: Instant,
 }
 
@@ -26,7 +27,7 @@ impl Keys {
         Self {
             store,
             cache: Mutex::default(),
-            rate_limiter: RateLimiter::default(),
+            rate_limiter: KeyedRateLimiter::default(),
             started: Instant::now(),
         }
     }
@@ -65,7 +66,12 @@ impl Keys {
     /// Counts a request of a key against its limit of `max` requests per minute.
     pub(super) fn count_request(&self, id: KeyId, max: u32) -> Result<(), ApiError> {
         self.rate_limiter
-            .count(id, max, self.started.elapsed())
+            .try_acquire(id, per_minute(max), self.started.elapsed())
             .map_err(|retry_seconds| ApiError::RateLimit { max, retry_seconds })
     }
+}
+
+/// Returns the quota for a limit of requests per minute.
+pub(super) fn per_minute(max: u32) -> Quota {
+    Quota::window(max, Duration::from_secs(60))
 }

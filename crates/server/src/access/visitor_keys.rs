@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use rhae_store::{GameSets, Key, KeyId, Scopes};
+use rhae_store::{GameSets, Key, Scopes};
+use rhae_throttle::KeyedRateLimiter;
 
 use super::Access;
-use super::keys::Keys;
-use crate::rate_limiter::RateLimiter;
+use super::keys::{Keys, per_minute};
 use crate::{ApiError, ApiKey, Visitors};
 
 /// The maximum number of visitor keys that `/visit` creates per minute, over all visitors.
@@ -14,11 +14,12 @@ const MAX_NEW_KEYS_PER_MINUTE: u32 = 600;
 
 /// Limits the rate at which `/visit` creates visitor keys.
 #[derive(Default)]
-pub(super) struct NewKeyLimiter(RateLimiter);
+pub(super) struct NewKeyLimiter(KeyedRateLimiter<()>);
 
 impl NewKeyLimiter {
     fn try_acquire(&self, now: Duration) -> Result<(), ApiError> {
-        let counted = self.0.count(KeyId(0), MAX_NEW_KEYS_PER_MINUTE, now);
+        let quota = per_minute(MAX_NEW_KEYS_PER_MINUTE);
+        let counted = self.0.try_acquire((), quota, now);
         counted.map_err(|retry_seconds| ApiError::RateLimit {
             max: MAX_NEW_KEYS_PER_MINUTE,
             retry_seconds,
