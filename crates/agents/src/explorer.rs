@@ -17,11 +17,18 @@ mod objects;
 
 use rhae_engine::{Action, ActionKind, CELLS, Frame, PlayState, Rng};
 
+use crate::registry::{AgentEntry, Constructor};
 use crate::{Agent, AgentError, Decision, View};
 use action_stats::{ActionStats, Feature};
 use affinity::{Pair, nearest_pair};
 use bars::Bars;
 use graph::{Graph, NodeId};
+
+pub(crate) const ENTRY: AgentEntry = AgentEntry {
+    name: "explorer",
+    summary: "builds the state graph of each level and moves to untried actions that may change the frame",
+    constructor: Constructor::FromSeed(|seed| Box::new(Explorer::new(seed))),
+};
 
 /// The thresholds that the promise of an untried action must exceed. The explorer uses the next
 /// lower threshold only when no reachable node has an untried action above the current one.

@@ -14,7 +14,7 @@
 //! | [`ModelAgent`] | asks a language model, under the rules of the official leaderboard |
 //! | [`ProcessAgent`] | runs a program in any language, which exchanges JSON lines with Rhae |
 //!
-//! [`AgentSpec`] names one of them and builds a fresh instance for each play. The crate
+//! [`AGENTS`] lists those that have a name. [`AgentSpec`] names one of them and builds a fresh instance for each play. The crate
 //! `rhae-harness` runs an [`AgentSpec`] on many environments.
 //!
 //! # Writing an agent
@@ -58,6 +58,7 @@ mod explorer;
 mod model;
 mod process;
 mod random;
+mod registry;
 mod replay;
 mod spec;
 
@@ -69,5 +70,6 @@ pub use model::{
 };
 pub use process::ProcessAgent;
 pub use random::RandomAgent;
+pub use registry::{AGENTS, AgentEntry};
 pub use replay::ReplayAgent;
-pub use spec::{AgentSpec, BUILT_IN, UnknownAgent};
+pub use spec::{AgentSpec, BuiltInAgent, UnknownAgent};

@@ -34,10 +34,17 @@ use serde_json::json;
 pub use log::{LOG_SUFFIX, log_path, spent_in_log};
 pub use spend_limit::SpendLimit;
 
+use crate::registry::{AgentEntry, Constructor};
 use crate::{AbortHandle, Agent, AgentError, Decision, View};
 use conversation::Conversation;
 use log::Log;
 use observation::{AllowedActions, observation};
+
+pub(crate) const ENTRY: AgentEntry = AgentEntry {
+    name: "model",
+    summary: "asks a language model for each action, under the rules of the official leaderboard",
+    constructor: Constructor::FromArgument("NAME"),
+};
 
 /// The system prompt of the ARC-AGI-3 paper, section 4.3.1.
 pub const SYSTEM_PROMPT: &str = "You are playing a game. Your goal is to win. Reply with the exact action you want to take. The final action in your reply will be executed next turn. Your entire reply will be carried to the next turn.";

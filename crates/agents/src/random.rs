@@ -2,7 +2,14 @@
 
 use rhae_engine::{Action, ActionKind, PlayState, Rng};
 
+use crate::registry::{AgentEntry, Constructor};
 use crate::{Agent, AgentError, Decision, View};
+
+pub(crate) const ENTRY: AgentEntry = AgentEntry {
+    name: "random",
+    summary: "chooses uniformly among the offered actions and, for a click, among all cells",
+    constructor: Constructor::FromSeed(|seed| Box::new(RandomAgent::new(seed))),
+};
 
 /// Chooses uniformly among the offered actions, and among all cells for a click. After a loss it
 /// resets the level.

@@ -3,7 +3,14 @@
 use rhae_engine::Action;
 use rhae_protocol::Recording;
 
+use crate::registry::{AgentEntry, Constructor};
 use crate::{Agent, AgentError, Decision, View};
+
+pub(crate) const ENTRY: AgentEntry = AgentEntry {
+    name: "replay",
+    summary: "repeats the actions of a recording",
+    constructor: Constructor::FromArgument("FILE"),
+};
 
 /// Returns the actions of a recording in order, with their details, then stops.
 pub struct ReplayAgent {

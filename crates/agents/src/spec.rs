@@ -6,29 +6,14 @@ use std::sync::Arc;
 
 use rhae_protocol::Recording;
 
-use crate::{
-    Agent, AgentError, Explorer, ModelAgent, ModelPlayer, ProcessAgent, RandomAgent, ReplayAgent,
-};
-
-/// The names of the agents that need no argument, each with a one-line description.
-pub const BUILT_IN: [(&str, &str); 2] = [
-    (
-        "explorer",
-        "builds the state graph of each level and moves to untried actions that may change the frame",
-    ),
-    (
-        "random",
-        "chooses uniformly among the offered actions and, for a click, among all cells",
-    ),
-];
+use crate::registry::{AGENTS, AgentEntry, Constructor};
+use crate::{Agent, AgentError, ModelAgent, ModelPlayer, ProcessAgent, ReplayAgent};
 
 /// A description of an agent, from which [`build`](Self::build) creates one instance for each play.
 #[derive(Clone, Debug)]
 pub enum AgentSpec {
-    /// A [`RandomAgent`].
-    Random,
-    /// An [`Explorer`].
-    Explorer,
+    /// An agent of [`AGENTS`] that needs only a seed, with its name and constructor.
+    BuiltIn(BuiltInAgent),
     /// A [`ReplayAgent`] of this recording.
     Replay(Arc<Recording>),
     /// A [`ProcessAgent`] that runs this shell command.
@@ -37,35 +22,57 @@ pub enum AgentSpec {
     Model(Arc<ModelPlayer>),
 }
 
-/// The error for a name that no built-in agent has.
+/// An agent that needs only a seed.
+#[derive(Clone, Copy, Debug)]
+pub struct BuiltInAgent {
+    entry: &'static AgentEntry,
+    new: fn(u64) -> Box<dyn Agent>,
+}
+
+/// The error for a name that no agent of [`AGENTS`] has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no agent `{0}`: expected `explorer`, `random`, `model:NAME` or `replay:FILE`; to run your own program, use `--agent-cmd \"python3 my_agent.py\"`"
+    "there is no agent `{0}`: expected {expected}; to run your own program, use `--agent-cmd \"python3 my_agent.py\"`",
+    expected = expected()
 )]
 pub struct UnknownAgent(String);
 
+/// Returns how users write the names of agents: `a`, `b` or `c:FILE`.
+fn expected() -> String {
+    let forms: Vec<String> = AGENTS
+        .iter()
+        .map(|entry| format!("`{}`", entry.form()))
+        .collect();
+    match forms.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => forms.concat(),
+    }
+}
+
 impl AgentSpec {
-    /// Returns the agent that [`BUILT_IN`] lists under `name`.
+    /// Returns the agent that [`AGENTS`] lists under `name`.
     ///
     /// # Errors
     ///
-    /// Returns [`UnknownAgent`] for any other name.
+    /// Returns [`UnknownAgent`] for any other name, and for agents that need an argument.
     ///
     /// # Examples
     ///
     /// ```
-    /// use rhae_agents::{AgentSpec, BUILT_IN};
+    /// use rhae_agents::{AGENTS, AgentSpec};
     ///
-    /// for (name, _) in BUILT_IN {
-    ///     assert_eq!(AgentSpec::built_in(name)?.name(), name);
+    /// for entry in AGENTS.iter().filter(|entry| entry.needs_only_a_seed()) {
+    ///     assert_eq!(AgentSpec::built_in(entry.name)?.name(), entry.name);
     /// }
     /// assert!(AgentSpec::built_in("oracle").is_err());
     /// # Ok::<(), rhae_agents::UnknownAgent>(())
     /// ```
     pub fn built_in(name: &str) -> Result<Self, UnknownAgent> {
-        match name {
-            "random" => Ok(Self::Random),
-            "explorer" => Ok(Self::Explorer),
+        let found = AGENTS.iter().find(|entry| entry.name == name);
+        match found.map(|entry| (entry, entry.constructor)) {
+            Some((entry, Constructor::FromSeed(new))) => {
+                Ok(Self::BuiltIn(BuiltInAgent { entry, new }))
+            }
             _ => Err(UnknownAgent(name.to_owned())),
         }
     }
@@ -73,8 +80,7 @@ impl AgentSpec {
     /// Returns the name under which results list the agent.
     pub fn name(&self) -> String {
         match self {
-            Self::Random => "random".to_owned(),
-            Self::Explorer => "explorer".to_owned(),
+            Self::BuiltIn(agent) => agent.entry.name.to_owned(),
             Self::Replay(_) => "replay".to_owned(),
             Self::Command(command) => command.clone(),
             Self::Model(player) => format!("model:{}", player.model.name()),
@@ -96,8 +102,7 @@ impl AgentSpec {
         log: &Path,
     ) -> Result<Box<dyn Agent>, AgentError> {
         Ok(match self {
-            Self::Random => Box::new(RandomAgent::new(seed)),
-            Self::Explorer => Box::new(Explorer::new(seed)),
+            Self::BuiltIn(agent) => (agent.new)(seed),
             Self::Replay(recording) => Box::new(ReplayAgent::new(recording)),
             Self::Command(command) => Box::new(ProcessAgent::start(command, seed, stderr)?),
             Self::Model(player) => Box::new(ModelAgent::start(player, seed, log)?),

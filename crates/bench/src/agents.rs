@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rhae_agents::{AgentSpec, BUILT_IN};
+use rhae_agents::{AGENTS, AgentSpec};
 use rhae_engine::{Catalog, Rng};
 use rhae_games::Builtin;
 use rhae_harness::{Budget, RunFolder, RunSpec, new_run_id, run as run_all};
@@ -49,9 +49,10 @@ impl AgentsBench {
     ///
     /// Returns an error if the temporary run folder cannot be written or removed.
     pub fn measure(seeds: u32, budget: Budget) -> Result<Self, BenchError> {
-        let agents = BUILT_IN
+        let agents = AGENTS
             .iter()
-            .map(|(name, _)| bench(name, seeds, budget))
+            .filter(|entry| entry.needs_only_a_seed())
+            .map(|entry| bench(entry.name, seeds, budget))
             .collect::<Result<_, _>>()?;
         Ok(Self {
             seeds,

@@ -91,11 +91,7 @@ pub fn level_score(method: Method, baseline: u32, count: LevelCount) -> f64 {
         return 0.0;
     }
     let efficiency = f64::from(baseline) / f64::from(actions);
-    let score = match method {
-        Method::Draft2025 => efficiency,
-        Method::Paper202603 | Method::Docs202604 => efficiency * efficiency,
-    };
-    score.min(method.level_cap())
+    method.level_score(efficiency)
 }
 
 /// Scores one run of an environment.
