@@ -52,11 +52,13 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Creates a finding about the whole environment. Its verdict is at most the severity of the
+    /// rule.
     pub(crate) fn new(rule: Rule, verdict: Verdict, text: impl Into<String>) -> Self {
         Self {
             rule,
             level: None,
-            verdict,
+            verdict: verdict.min(rule.severity()),
             text: text.into(),
             evidence: Vec::new(),
         }

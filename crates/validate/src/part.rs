@@ -28,6 +28,27 @@ pub enum Part {
     Design,
 }
 
+/// A [`Part`] without its level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Memory,
+    Structure,
+    Laws,
+    Start,
+    Luck,
+    Fuzz,
+    Graph,
+    Design,
+}
+
+impl Kind {
+    /// Returns the rules that parts of this kind check, in the order of [`Rule::ALL`].
+    pub(crate) fn rules(self) -> Vec<Rule> {
+        let own = |rule: &Rule| rule.parts().contains(&self);
+        Rule::ALL.iter().copied().filter(own).collect()
+    }
+}
+
 /// The estimated work of a part in steps, for progress bars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weight(pub u64);
@@ -48,42 +69,23 @@ impl Part {
         }
     }
 
-    /// Returns the rules about which the part reports. In addition, every part may report a failure
-    /// of the environment under [`Rule::Failures`].
-    pub const fn rules(self) -> &'static [Rule] {
+    const fn kind(self) -> Kind {
         match self {
-            Self::Memory => &[Rule::Memory],
-            Self::Structure => &[
-                Rule::Loads,
-                Rule::Metadata,
-                Rule::SixLevels,
-                Rule::Frames,
-                Rule::Actions,
-                Rule::Baselines,
-                Rule::Solutions,
-                Rule::Recordings,
-            ],
-            Self::Laws(_) => &[
-                Rule::SameTwice,
-                Rule::Copies,
-                Rule::Keys,
-                Rule::Reset,
-                Rule::Undo,
-                Rule::NotOffered,
-                Rule::AfterEnd,
-            ],
-            Self::Start => &[Rule::Start],
-            Self::Luck(_) => &[Rule::Levels],
-            Self::Fuzz(_) => &[Rule::Failures, Rule::FuzzFrames, Rule::Drift, Rule::Speed],
-            Self::Graph(_) => &solvable::RULES,
-            Self::Design => &[
-                Rule::ActionsUsed,
-                Rule::Idle,
-                Rule::Still,
-                Rule::Alike,
-                Rule::Shortcuts,
-            ],
+            Self::Memory => Kind::Memory,
+            Self::Structure => Kind::Structure,
+            Self::Laws(_) => Kind::Laws,
+            Self::Start => Kind::Start,
+            Self::Luck(_) => Kind::Luck,
+            Self::Fuzz(_) => Kind::Fuzz,
+            Self::Graph(_) => Kind::Graph,
+            Self::Design => Kind::Design,
         }
+    }
+
+    /// Returns the rules about which the part reports, in the order of [`Rule::ALL`]. In addition,
+    /// every part may report a failure of the environment under [`Rule::Failures`].
+    pub fn rules(self) -> Vec<Rule> {
+        self.kind().rules()
     }
 
     /// Converts the findings of an interrupted part. Failures, and warnings with evidence, are
@@ -95,7 +97,7 @@ impl Part {
             Verdict::Warn => !finding.evidence.is_empty(),
             Verdict::Pass | Verdict::Open => false,
         };
-        let open = self.rules().iter().map(|&rule| Finding {
+        let open = self.rules().into_iter().map(|rule| Finding {
             level: self.level(),
             ..Finding::open(rule, "not checked: interrupted")
         });

@@ -5,19 +5,11 @@ use rhae_engine::{ActionKind, BaselineSource};
 use rhae_explore::GraphWarning;
 
 use crate::levels::{baseline, unreachable_level};
+use crate::part::Kind;
 use crate::walk::{Walk, catch_panic};
 use crate::{
     ATTEMPT_FACTOR, Finding, GraphError, LUCK_LIMIT, LevelGraph, Monitor, Options, Rule, Subject,
 };
-
-pub(crate) const RULES: [Rule; 6] = [
-    Rule::Proved,
-    Rule::Wins,
-    Rule::Optimum,
-    Rule::DeadEnds,
-    Rule::Baselines,
-    Rule::Clicks,
-];
 
 /// Checks all rules that need the state graph of a level.
 pub(crate) fn check(
@@ -45,7 +37,8 @@ pub(crate) fn check(
     let graph = match found.map_err(GraphError::Failed).flatten() {
         Ok(graph) => graph,
         Err(_) if level > 0 && subject.prefix(level).is_none() => {
-            return RULES.map(|rule| unreachable_level(rule, level)).to_vec();
+            let open = |rule| unreachable_level(rule, level);
+            return Kind::Graph.rules().into_iter().map(open).collect();
         }
         Err(GraphError::Unsearchable(reason)) => return without_graph(subject, level, &reason),
         Err(GraphError::Failed(reason)) => {
@@ -73,9 +66,10 @@ pub(crate) fn check(
 }
 
 fn without_graph(subject: &dyn Subject, level: u8, reason: &str) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = RULES
-        .iter()
-        .map(|&rule| Finding::open(rule, format!("no state graph: {reason}")).on_level(level))
+    let mut findings: Vec<Finding> = Kind::Graph
+        .rules()
+        .into_iter()
+        .map(|rule| Finding::open(rule, format!("no state graph: {reason}")).on_level(level))
         .collect();
     if subject.solution(level).is_some() {
         findings.retain(|finding| finding.rule != Rule::Wins);
