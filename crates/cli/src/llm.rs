@@ -31,7 +31,7 @@ pub(crate) struct LlmArgs {
 enum LlmCommand {
     /// Send a short request to a model and report the reply, or the cause of the failure
     Check {
-        /// Name of the model in the file
+        /// Name of the model in the file, or PROVIDER/MODEL
         name: String,
         #[command(flatten)]
         models: ModelsArgs,

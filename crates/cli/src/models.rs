@@ -24,15 +24,27 @@ impl ModelsArgs {
         let path = self.models.display();
         let text = std::fs::read_to_string(&self.models).with_context(|| {
             format!(
-                "cannot read the model configuration `{path}`; choose a file with `--models FILE`"
+                "cannot read the model configuration `{path}`; choose a file with `--models FILE`, or name a model as PROVIDER/MODEL (docs/models.md)"
             )
         })?;
         Models::parse(&text).with_context(|| format!("`{path}`"))
     }
 
-    /// Opens a model of the file. This reads its API key from the environment.
+    /// Loads the configuration that names `name`. `PROVIDER/MODEL` needs no file.
+    pub(crate) fn load_for(&self, name: &str) -> Result<Models> {
+        if name.contains('/') {
+            return Ok(Models::default());
+        }
+        self.load()
+    }
+
+    /// Opens a model of the file, or `PROVIDER/MODEL`. This reads its API key from the environment.
     pub(crate) fn open(&self, name: &str) -> Result<Model> {
-        let models = self.load()?;
-        Model::open(&models, name).with_context(|| format!("`{}`", self.models.display()))
+        let models = self.load_for(name)?;
+        let opened = Model::open(&models, name);
+        if name.contains('/') {
+            return Ok(opened?);
+        }
+        opened.with_context(|| format!("`{}`", self.models.display()))
     }
 }

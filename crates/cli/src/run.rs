@@ -426,7 +426,7 @@ fn default_folder(agent: &AgentSpec) -> PathBuf {
     let player = if matches!(agent, AgentSpec::Command(_)) {
         "command".to_owned()
     } else {
-        agent.name().replace(':', "-")
+        agent.name().replace([':', '/'], "-")
     };
     let name = format!("{}-{player}", compact_utc(now_ms()));
     unused_folder(Path::new("runs"), &name)

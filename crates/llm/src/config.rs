@@ -12,7 +12,9 @@ use rhae_throttle::{Backoff, Rate};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::{LlmError, Prices};
+use crate::provider::Backend;
+use crate::secret::Variables;
+use crate::{LlmError, Prices, Provider, environment};
 
 /// The upper limit of configurable times: one week.
 const MAX_SECONDS: f64 = 7.0 * 24.0 * 3600.0;
@@ -22,7 +24,7 @@ const MAX_SECONDS: f64 = 7.0 * 24.0 * 3600.0;
 /// # Examples
 ///
 /// ```
-/// use rhae_llm::{LlmError, Models, Provider};
+/// use rhae_llm::{LlmError, Models};
 ///
 /// let models = Models::parse(
 ///     r#"
@@ -33,7 +35,7 @@ const MAX_SECONDS: f64 = 7.0 * 24.0 * 3600.0;
 ///     "#,
 /// )?;
 /// let big = models.find("big")?;
-/// assert_eq!(big.provider, Provider::OpenaiChat);
+/// assert_eq!(big.provider.name(), "openai-chat");
 /// assert_eq!(big.key_variable(), Some("OPENAI_API_KEY"));
 /// assert!(matches!(models.find("small"), Err(LlmError::Unknown { .. })));
 /// # Ok::<(), LlmError>(())
@@ -83,6 +85,38 @@ impl Models {
                 known,
             }
         })
+    }
+
+    /// Returns the configuration of a model in the file, or of `PROVIDER/MODEL`, for which
+    /// environment variables take the place of a file. Such a model has no prices.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`LlmError::Unknown`] if the file has no model of this name, and
+    /// [`LlmError::UnknownProvider`] if the text before the slash is not the name of a provider.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rhae_llm::Models;
+    ///
+    /// let config = Models::default().resolve("openai/gpt-5")?;
+    /// assert_eq!(config.key_variable(), Some("OPENAI_API_KEY"));
+    /// # Ok::<(), rhae_llm::LlmError>(())
+    /// ```
+    pub fn resolve(&self, name: &str) -> Result<ModelConfig, LlmError> {
+        self.resolve_with(name, &|variable| std::env::var(variable).ok())
+    }
+
+    /// Resolves a name like [`Models::resolve`], but looks up environment variables with
+    /// `variables`.
+    pub(crate) fn resolve_with(
+        &self,
+        name: &str,
+        variables: Variables<'_>,
+    ) -> Result<ModelConfig, LlmError> {
+        // The name of a table contains no slash.
+        environment::config(name, variables).unwrap_or_else(|| self.find(name).cloned())
     }
 
     /// Iterates over all models in the order of their names.
@@ -143,26 +177,6 @@ pub struct ModelConfig {
     /// The name of the model that the provider `record` calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
-}
-
-/// The source of replies and its API.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Provider {
-    /// The Chat Completions API of OpenAI and compatible servers.
-    OpenaiChat,
-    /// The Responses API of OpenAI.
-    OpenaiResponses,
-    /// The Messages API of Anthropic.
-    Anthropic,
-    /// The Gemini API of Google.
-    Gemini,
-    /// Canned replies from the configuration.
-    Mock,
-    /// Answers from a recording.
-    Replay,
-    /// Another model whose replies are recorded.
-    Record,
 }
 
 /// Limits on requests.
@@ -307,19 +321,23 @@ impl ModelConfig {
                     .to_owned(),
             );
         }
+        self.check_settings()
+    }
+
+    /// Checks everything except the name.
+    pub(crate) fn check_settings(&self) -> Result<(), String> {
         self.check_provider()?;
         if let Some(url) = &self.base_url {
             check_url(url)?;
         }
-        if let Some(field) = self
-            .provider
-            .own_fields()
-            .iter()
-            .find(|field| self.request.contains_key(**field))
-        {
-            return Err(format!(
-                "`request` must not contain `{field}`, which Rhae sets itself"
-            ));
+        if let Some(wire) = self.provider.wire() {
+            let reserved = |field: &&&str| self.request.contains_key(**field);
+            if let Some(field) = wire.reserved_fields().iter().find(reserved) {
+                return Err(format!(
+                    "`request` must not contain `{field}`, which Rhae sets itself"
+                ));
+            }
+            wire.check(self)?;
         }
         let times = [
             ("timeouts.connect_s", self.timeouts.connect_s),
@@ -374,27 +392,15 @@ impl ModelConfig {
             )),
             _ => Ok(()),
         };
-        let http = self.provider.is_http();
-        let file = matches!(self.provider, Provider::Replay | Provider::Record);
+        let backend = self.provider.backend();
+        let http = matches!(backend, Backend::Http(_));
+        let mock = matches!(backend, Backend::Mock);
+        let record = matches!(backend, Backend::Record);
+        let file = record || matches!(backend, Backend::Replay);
         check(http, !self.model.is_empty(), "model")?;
-        check(
-            self.provider == Provider::Mock,
-            !self.replies.is_empty(),
-            "replies",
-        )?;
+        check(mock, !self.replies.is_empty(), "replies")?;
         check(file, self.file.is_some(), "file")?;
-        check(self.provider == Provider::Record, self.of.is_some(), "of")?;
-        if self.provider == Provider::Anthropic && !self.request.contains_key("max_tokens") {
-            return Err("the provider `anthropic` requires `max_tokens` in `request`".to_owned());
-        }
-        // The addresses of the Gemini API contain the name of the model, so its characters are
-        // restricted.
-        let fine = |letter: char| {
-            letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/')
-        };
-        if self.provider == Provider::Gemini && !self.model.chars().all(fine) {
-            return Err("the provider `gemini` allows only letters, digits, `-`, `_`, `.` and `/` in `model`".to_owned());
-        }
+        check(record, self.of.is_some(), "of")?;
         if !http {
             check(false, self.base_url.is_some(), "base_url")?;
             check(false, self.key_env.is_some(), "key_env")?;
@@ -408,76 +414,21 @@ impl ModelConfig {
     pub(crate) fn base(&self) -> &str {
         self.base_url
             .as_deref()
-            .unwrap_or(self.provider.public_address())
+            .or(self.provider.entry().base_url)
+            .unwrap_or_default()
             .trim_end_matches('/')
     }
 
     /// Returns the environment variable with the API key, or `None` if no key is sent.
     pub fn key_variable(&self) -> Option<&str> {
-        let usual = self.provider.usual_variable();
         self.key_env
             .as_deref()
-            .or(usual)
+            .or(self.provider.entry().key_variable)
             .filter(|variable| !variable.is_empty())
     }
 }
 
-impl Provider {
-    /// Returns the name in configuration files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::OpenaiChat => "openai-chat",
-            Self::OpenaiResponses => "openai-responses",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
-            Self::Mock => "mock",
-            Self::Replay => "replay",
-            Self::Record => "record",
-        }
-    }
-
-    fn is_http(self) -> bool {
-        !matches!(self, Self::Mock | Self::Replay | Self::Record)
-    }
-
-    const fn public_address(self) -> &'static str {
-        match self {
-            Self::OpenaiChat | Self::OpenaiResponses => "https://api.openai.com/v1",
-            Self::Anthropic => "https://api.anthropic.com",
-            Self::Gemini => "https://generativelanguage.googleapis.com/v1beta",
-            Self::Mock | Self::Replay | Self::Record => "",
-        }
-    }
-
-    const fn usual_variable(self) -> Option<&'static str> {
-        match self {
-            Self::OpenaiChat | Self::OpenaiResponses => Some("OPENAI_API_KEY"),
-            Self::Anthropic => Some("ANTHROPIC_API_KEY"),
-            Self::Gemini => Some("GEMINI_API_KEY"),
-            Self::Mock | Self::Replay | Self::Record => None,
-        }
-    }
-
-    /// Returns the fields of the request body that the configuration must not set.
-    const fn own_fields(self) -> &'static [&'static str] {
-        match self {
-            Self::OpenaiChat => &["messages", "model", "stream", "n"],
-            Self::OpenaiResponses => &[
-                "input",
-                "model",
-                "stream",
-                "instructions",
-                "background",
-                "previous_response_id",
-            ],
-            Self::Anthropic => &["messages", "model", "stream", "system"],
-            Self::Gemini => &["contents", "systemInstruction", "model"],
-            Self::Mock | Self::Replay | Self::Record => &[],
-        }
-    }
-}
-
-fn check_url(url: &str) -> Result<(), String> {
+pub(crate) fn check_url(url: &str) -> Result<(), String> {
     let rest = url
         .strip_prefix("http://")
         .or_else(|| url.strip_prefix("https://"));

@@ -10,7 +10,7 @@
 //! - **Output.** The configured limit of output tokens, which includes reasoning for every API.
 //!
 //! A request has no bound if its model has no prices or no limit of output tokens, or if a field of
-//! the request lets the provider add content of its own, such as the results of a web search.
+//! the request lets the provider add content, such as the results of a web search.
 
 use std::fmt;
 
@@ -67,12 +67,12 @@ pub enum UnboundedReason {
     NoPrices,
     /// `request` does not limit the output tokens. Contains the field that would.
     NoMaxOutputTokens { field: &'static str },
-    /// `request` contains a field with which the provider adds content of its own.
+    /// `request` contains a field with which the provider adds content.
     ProviderContent { field: &'static str },
 }
 
 impl CostBound {
-    /// Returns the bound in US dollars, or `None` if there is none.
+    /// Returns the bound in US dollars, or `None` if the cost is unbounded.
     pub fn usd(&self) -> Option<f64> {
         match self {
             Self::Bounded { usd, .. } => Some(*usd),

@@ -16,6 +16,14 @@ pub enum LlmError {
         /// The names in the file, for the message.
         known: String,
     },
+    /// The text before the slash in `PROVIDER/MODEL` is not the name of a provider.
+    #[error("there is no provider `{provider}` for the model `{name}`: expected {known}")]
+    UnknownProvider {
+        name: String,
+        provider: String,
+        /// The names of the providers, for the message.
+        known: String,
+    },
     /// The environment variable with the API key is unset or malformed.
     #[error(
         "the environment variable `{variable}` must hold the API key, without spaces or line breaks"

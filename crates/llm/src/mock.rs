@@ -1,6 +1,13 @@
 //! The provider `mock`: canned replies without a network.
 
-use crate::{Finish, Part, Reply, Request, Role, Usage, estimate_tokens};
+use crate::provider::Backend;
+use crate::{Finish, Part, ProviderEntry, Reply, Request, Role, Usage, estimate_tokens};
+
+pub(crate) const ENTRY: ProviderEntry = ProviderEntry::local(
+    "mock",
+    "returns the configured `replies` without using the network",
+    Backend::Mock,
+);
 
 /// Returns the reply to a request. It depends on the request alone: the index is the number of
 /// earlier replies in the conversation plus the sample, modulo the number of replies.

@@ -13,11 +13,10 @@ use crate::config::seconds;
 use crate::failure::{Failure, FailureKind};
 use crate::http::{HttpTransport, Post, Received, error_in};
 use crate::observer::{Attempt, AttemptStart, CallObserver, CallOutcome, Halt};
+use crate::provider::Backend;
 use crate::recorded::{self, Recorder};
-use crate::wire::{AssemblerSink, Wire, wire};
-use crate::{
-    CancelToken, CostBound, LlmError, ModelConfig, Models, Provider, Reply, Request, Usage, mock,
-};
+use crate::wire::{AssemblerSink, Wire};
+use crate::{CancelToken, CostBound, LlmError, ModelConfig, Models, Reply, Request, Usage, mock};
 
 /// An opened model.
 ///
@@ -66,7 +65,8 @@ enum Source {
 type Sent = (Result<Reply, Failure>, Option<Usage>);
 
 impl Model {
-    /// Opens the model `name`. This reads API keys from the environment and loads recordings.
+    /// Opens the model `name`: a model of the file, or `PROVIDER/MODEL`. This reads API keys from
+    /// the environment and loads recordings.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl Model {
         name: &str,
         variables: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, LlmError> {
-        let config = models.find(name)?.clone();
+        let config = models.resolve_with(name, variables)?;
         let wrong = |reason: &str| LlmError::Model {
             model: name.to_owned(),
             reason: reason.to_owned(),
@@ -97,18 +97,19 @@ impl Model {
                 .as_deref()
                 .ok_or_else(|| wrong("`file` is required"))
         };
-        let source = match (config.provider, wire(config.provider)) {
-            (_, Some(wire)) => Source::Http {
+        let source = match config.provider.backend() {
+            Backend::Http(wire) => Source::Http {
                 transport: Box::new(HttpTransport::new(&config, wire, variables)?),
                 wire,
             },
-            (Provider::Replay, _) => Source::Replay(recorded::load(file()?)?),
-            (Provider::Record, _) => {
+            Backend::Replay => Source::Replay(recorded::load(file()?)?),
+            Backend::Record => {
                 let of = config
                     .of
                     .as_deref()
                     .ok_or_else(|| wrong("`of` is required"))?;
-                if models.find(of)?.provider == Provider::Record {
+                let recorded = models.resolve_with(of, variables)?;
+                if matches!(recorded.provider.backend(), Backend::Record) {
                     return Err(wrong(
                         "`of` must not name another model with the provider `record`",
                     ));
@@ -118,7 +119,7 @@ impl Model {
                     recorder: Recorder::open(file()?)?,
                 }
             }
-            _ => Source::Mock,
+            Backend::Mock => Source::Mock,
         };
         Ok(Self {
             admission: Admission::new(&config),

@@ -10,7 +10,20 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{LlmError, Reply, Request};
+use crate::provider::Backend;
+use crate::{LlmError, ProviderEntry, Reply, Request};
+
+pub(crate) const REPLAY: ProviderEntry = ProviderEntry::local(
+    "replay",
+    "returns the replies stored in `file`, which the provider `record` wrote, without using the network",
+    Backend::Replay,
+);
+
+pub(crate) const RECORD: ProviderEntry = ProviderEntry::local(
+    "record",
+    "calls the model named by `of` and appends every reply to `file`",
+    Backend::Record,
+);
 
 #[derive(Serialize, Deserialize)]
 struct Line {

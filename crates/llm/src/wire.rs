@@ -3,10 +3,10 @@
 //! A stream is assembled into the document that the provider sends without streaming, so that each
 //! format has one parser.
 
-mod anthropic;
-mod chat;
-mod gemini;
-mod responses;
+pub(crate) mod anthropic;
+pub(crate) mod chat;
+pub(crate) mod gemini;
+pub(crate) mod responses;
 #[cfg(test)]
 mod tests;
 
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::failure::{Failure, FailureKind};
 use crate::http::{EventSink, error_in};
 use crate::sse::Event;
-use crate::{ModelConfig, Provider, Reply, Request, Role, Turn, Usage};
+use crate::{ModelConfig, Reply, Request, Role, Turn, Usage};
 
 /// The largest number of tokens that OpenAI's models bill for one image. Small models bill up to
 /// 5,667 tokens for each of up to eight tiles.
@@ -33,6 +33,21 @@ pub(crate) trait Wire: Send + Sync {
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
+
+    /// Returns the fields of the body that the configuration must not set.
+    fn reserved_fields(&self) -> &'static [&'static str];
+
+    /// Checks what the API requires of a configuration.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is wrong.
+    fn check(&self, _model: &ModelConfig) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Sets what the API requires of a model that is named `PROVIDER/MODEL` and has no file.
+    fn set_defaults(&self, _model: &mut ModelConfig) {}
 
     /// Returns the body of a request, without the additional fields of the configuration.
     fn body(&self, model: &ModelConfig, request: &Request) -> Map<String, Value>;
@@ -72,17 +87,6 @@ pub(crate) trait StreamAssembler: Send {
 
     /// Returns the reply so far, in the format of a complete reply.
     fn value(&self) -> Value;
-}
-
-/// Returns the wire format of a provider, or `None` if the provider does not use HTTP.
-pub(crate) fn wire(provider: Provider) -> Option<&'static dyn Wire> {
-    match provider {
-        Provider::OpenaiChat => Some(&chat::Chat),
-        Provider::OpenaiResponses => Some(&responses::Responses),
-        Provider::Anthropic => Some(&anthropic::Anthropic),
-        Provider::Gemini => Some(&gemini::Gemini),
-        Provider::Mock | Provider::Replay | Provider::Record => None,
-    }
 }
 
 /// Passes the events of a stream to an assembler.

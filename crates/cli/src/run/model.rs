@@ -43,7 +43,7 @@ pub(crate) struct ModelArgs {
 impl ModelArgs {
     /// Opens the model of a new run. Also returns what the run's configuration records about it.
     pub(crate) fn open(&self, name: &str) -> Result<(ModelPlayer, ModelRun)> {
-        let models = self.models.load()?;
+        let models = self.models.load_for(name)?;
         let model = self.models.open(name)?;
         let run = ModelRun {
             config: config_json(&models, name)?,
@@ -74,7 +74,7 @@ impl ModelArgs {
         let Some(run) = &mut config.model else {
             bail!("the run's configuration names no model")
         };
-        let now = config_json(&self.models.load()?, &name)?;
+        let now = config_json(&self.models.load_for(&name)?, &name)?;
         for field in FIXED {
             ensure!(
                 run.config[field] == now[field],
@@ -119,7 +119,7 @@ fn player(model: Arc<rhae_llm::Model>, run: &ModelRun, spent: ModelUsage) -> Res
 }
 
 fn config_json(models: &Models, name: &str) -> Result<Value> {
-    Ok(serde_json::to_value(models.find(name)?)?)
+    Ok(serde_json::to_value(models.resolve(name)?)?)
 }
 
 /// Sums up the usage in the model logs of a run.

@@ -130,3 +130,42 @@ fn list_hides_keys_and_header_values() {
             .contains("answered `hi`")
     );
 }
+
+#[test]
+fn provider_and_model_need_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = ModelServer::start(Faults::default(), |_| "ACTION1".to_owned());
+    let rhae = |arguments: &[&str]| -> Outcome {
+        command(folder.path(), arguments)
+            .env("OPENAI_API_KEY", KEY)
+            .env("OPENAI_BASE_URL", format!("{}/v1", server.url()))
+            .env_remove("ANTHROPIC_API_KEY")
+            .env_remove("RHAE_MODELS")
+            .output()
+            .unwrap()
+            .into()
+    };
+    let outcome = rhae(&["llm", "check", "openai/test-model"]).succeeded();
+    assert!(
+        outcome.out.contains("cost not known") && outcome.out.contains("has no `prices`"),
+        "{}",
+        outcome.out
+    );
+    rhae(&["llm", "check", "anthropic/test-model"])
+        .failed_with("the environment variable `ANTHROPIC_API_KEY` must hold the API key");
+    rhae(&["llm", "check", "oracle/test-model"]).failed_with("there is no provider `oracle`");
+    let run = [
+        "run",
+        "--agent",
+        "model:openai/test-model",
+        "--games",
+        "kq19",
+    ];
+    let flags = |more: &[&'static str]| [&run[..], more].concat();
+    rhae(&flags(&["--max-cost", "1"])).failed_with("without them the cost is unknown");
+    rhae(&flags(&["--budget", "3"])).succeeded();
+    let folders: Vec<_> = fs::read_dir(folder.path().join("runs")).unwrap().collect();
+    let name = folders[0].as_ref().unwrap().file_name();
+    let name = name.to_string_lossy();
+    assert!(name.ends_with("-model-openai-test-model"), "{name}");
+}

@@ -2,36 +2,35 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::wire::wire;
 use crate::{Models, Provider, Turn};
 
 /// The limit of output tokens in the configurations of these tests.
 const MAX_OUTPUT: u64 = 1000;
 
 /// The HTTP providers, each with the additional fields that limit its output.
-const LIMITED: [(Provider, &str); 5] = [
-    (Provider::OpenaiChat, "max_completion_tokens = 1000"),
-    (Provider::OpenaiChat, "max_tokens = 1000"),
-    (Provider::OpenaiResponses, "max_output_tokens = 1000"),
-    (Provider::Anthropic, "max_tokens = 1000"),
-    (
-        Provider::Gemini,
-        "generationConfig = { maxOutputTokens = 1000 }",
-    ),
+const LIMITED: [(&str, &str); 5] = [
+    ("openai-chat", "max_completion_tokens = 1000"),
+    ("openai-chat", "max_tokens = 1000"),
+    ("openai-responses", "max_output_tokens = 1000"),
+    ("anthropic", "max_tokens = 1000"),
+    ("gemini", "generationConfig = { maxOutputTokens = 1000 }"),
 ];
 
-fn config(provider: Provider, fields: &str) -> ModelConfig {
+fn wire(provider: &str) -> Option<&'static dyn Wire> {
+    Provider::find(provider)?.wire()
+}
+
+fn config(provider: &str, fields: &str) -> ModelConfig {
     let text = format!(
-        "[models.m]\nprovider = \"{}\"\nmodel = \"m\"\nrequest = {{ {fields} }}\n\
-         prices = {{ date = \"2026-11-01\", input = 1, output = 10 }}",
-        provider.name()
+        "[models.m]\nprovider = \"{provider}\"\nmodel = \"m\"\nrequest = {{ {fields} }}\n\
+         prices = {{ date = \"2026-11-01\", input = 1, output = 10 }}"
     );
     let models = Models::parse(&text).unwrap_or_else(|error| panic!("{text}\n{error}"));
     models.find("m").unwrap().clone()
 }
 
 fn bound(config: &ModelConfig, request: &Request) -> CostBound {
-    let wire = wire(config.provider).expect("it uses HTTP");
+    let wire = config.provider.wire().expect("it uses HTTP");
     let mut body = wire.body(config, request);
     body.extend(config.request.clone());
     let bytes = serde_json::to_vec(&body).unwrap().len();
@@ -49,7 +48,7 @@ struct Counts {
 }
 
 /// Returns the reply with which a provider reports these counts.
-fn reported(provider: Provider, counts: Counts) -> Value {
+fn reported(provider: &str, counts: Counts) -> Value {
     let Counts {
         prompt,
         cached,
@@ -58,26 +57,26 @@ fn reported(provider: Provider, counts: Counts) -> Value {
         reasoning,
     } = counts;
     match provider {
-        Provider::OpenaiChat => json!({"usage": {
+        "openai-chat" => json!({"usage": {
             "prompt_tokens": prompt,
             "prompt_tokens_details": {"cached_tokens": cached, "cache_write_tokens": written},
             "completion_tokens": output - reasoning,
             "completion_tokens_details": {"reasoning_tokens": reasoning},
             "total_tokens": prompt + output,
         }}),
-        Provider::OpenaiResponses => json!({"usage": {
+        "openai-responses" => json!({"usage": {
             "input_tokens": prompt,
             "input_tokens_details": {"cached_tokens": cached},
             "output_tokens": output,
             "output_tokens_details": {"reasoning_tokens": reasoning},
         }}),
-        Provider::Anthropic => json!({"usage": {
+        "anthropic" => json!({"usage": {
             "input_tokens": prompt - cached - written,
             "cache_read_input_tokens": cached,
             "cache_creation_input_tokens": written,
             "output_tokens": output,
         }}),
-        Provider::Gemini => json!({"usageMetadata": {
+        "gemini" => json!({"usageMetadata": {
             "promptTokenCount": prompt,
             "cachedContentTokenCount": cached,
             "candidatesTokenCount": output - reasoning,
@@ -183,7 +182,7 @@ proptest! {
 #[test]
 fn several_replies_multiply_the_output() {
     let fields = "generationConfig = { maxOutputTokens = 1000, candidateCount = 3 }";
-    let three = bound(&config(Provider::Gemini, fields), &Request::text("a"));
+    let three = bound(&config("gemini", fields), &Request::text("a"));
     assert!(
         matches!(
             three,
@@ -195,7 +194,7 @@ fn several_replies_multiply_the_output() {
         "{three:?}"
     );
     let two_limits = config(
-        Provider::OpenaiChat,
+        "openai-chat",
         "max_tokens = 2000, max_completion_tokens = 1000",
     );
     assert!(matches!(
@@ -215,26 +214,26 @@ fn unbounded_request_names_its_reason() {
     };
     let free = ModelConfig {
         prices: None,
-        ..config(Provider::OpenaiChat, "max_tokens = 5")
+        ..config("openai-chat", "max_tokens = 5")
     };
     assert_eq!(
         reason(&free),
         "the model has no `prices`, so its cost is unknown"
     );
     for (provider, field) in [
-        (Provider::OpenaiChat, "max_completion_tokens"),
-        (Provider::OpenaiResponses, "max_output_tokens"),
-        (Provider::Gemini, "generationConfig.maxOutputTokens"),
+        ("openai-chat", "max_completion_tokens"),
+        ("openai-responses", "max_output_tokens"),
+        ("gemini", "generationConfig.maxOutputTokens"),
     ] {
         assert_eq!(
             reason(&config(provider, "temperature = 1")),
             format!("`request` of the model does not limit the output tokens: set `{field}`")
         );
     }
-    let unusable = config(Provider::OpenaiResponses, "max_output_tokens = \"many\"");
+    let unusable = config("openai-responses", "max_output_tokens = \"many\"");
     assert!(reason(&unusable).contains("does not limit the output tokens"));
     let searching = config(
-        Provider::Anthropic,
+        "anthropic",
         "max_tokens = 5, tools = [{ type = \"web_search\" }]",
     );
     assert!(reason(&searching).contains("contains `tools`"));

@@ -4,12 +4,26 @@ use serde_json::{Map, Value, json};
 
 use super::{StreamAssembler, Wire, body_for, count, garbled, joined, role, text};
 use crate::failure::Failure;
-use crate::{Finish, ModelConfig, Part, Reply, Request, Turn, Usage};
+use crate::provider::Backend;
+use crate::{Finish, ModelConfig, Part, ProviderEntry, Reply, Request, Turn, Usage};
 
 /// The API version that this module implements.
 const VERSION: &str = "2023-06-01";
 
-pub(super) struct Anthropic;
+/// The limit of output tokens of a model that has no file. The API requires one.
+const DEFAULT_MAX_TOKENS: u64 = 32_000;
+
+pub(crate) const ENTRY: ProviderEntry = ProviderEntry {
+    name: "anthropic",
+    summary: "Anthropic's Messages API; `request` must contain `max_tokens`",
+    key_variable: Some("ANTHROPIC_API_KEY"),
+    base_url: Some("https://api.anthropic.com"),
+    base_url_variable: Some("ANTHROPIC_BASE_URL"),
+    base_url_path: "",
+    backend: Backend::Http(&Anthropic),
+};
+
+struct Anthropic;
 
 impl Wire for Anthropic {
     fn url(&self, model: &ModelConfig) -> String {
@@ -22,6 +36,26 @@ impl Wire for Anthropic {
 
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[("anthropic-version", VERSION)]
+    }
+
+    fn reserved_fields(&self) -> &'static [&'static str] {
+        &["messages", "model", "stream", "system"]
+    }
+
+    fn check(&self, model: &ModelConfig) -> Result<(), String> {
+        if model.request.contains_key("max_tokens") {
+            Ok(())
+        } else {
+            Err("the provider `anthropic` requires `max_tokens` in `request`".to_owned())
+        }
+    }
+
+    // Long replies are streamed, as the provider recommends.
+    fn set_defaults(&self, model: &mut ModelConfig) {
+        model.stream = true;
+        model
+            .request
+            .insert("max_tokens".to_owned(), json!(DEFAULT_MAX_TOKENS));
     }
 
     fn body(&self, model: &ModelConfig, request: &Request) -> Map<String, Value> {

@@ -6,13 +6,40 @@ use super::{
     StreamAssembler, Wire, bearer, body_for, count, data_url, garbled, role, some_text, text,
 };
 use crate::failure::Failure;
-use crate::{Finish, ModelConfig, Part, Reply, Request, Turn, Usage};
+use crate::provider::Backend;
+use crate::{Finish, ModelConfig, Part, ProviderEntry, Reply, Request, Turn, Usage};
 
 /// The fields in which servers return reasoning: as text, or as blocks that can be sent back.
 const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
 const BLOCKS: &str = "reasoning_details";
 
-pub(super) struct Chat;
+pub(crate) const ENTRY: ProviderEntry = ProviderEntry {
+    name: "openai-chat",
+    summary: "the Chat Completions API of OpenAI, or of any compatible service (vLLM, Ollama, LM Studio …) if you set its `base_url`",
+    key_variable: Some("OPENAI_API_KEY"),
+    base_url: Some("https://api.openai.com/v1"),
+    base_url_variable: Some("OPENAI_BASE_URL"),
+    base_url_path: "",
+    backend: Backend::Http(&Chat),
+};
+
+/// Creates the entry of a service with the same API.
+pub(crate) const fn compatible(
+    name: &'static str,
+    key_variable: &'static str,
+    base_url: &'static str,
+) -> ProviderEntry {
+    ProviderEntry {
+        name,
+        summary: "a service with the Chat Completions API",
+        key_variable: Some(key_variable),
+        base_url: Some(base_url),
+        base_url_variable: None,
+        ..ENTRY
+    }
+}
+
+struct Chat;
 
 impl Wire for Chat {
     fn url(&self, model: &ModelConfig) -> String {
@@ -21,6 +48,10 @@ impl Wire for Chat {
 
     fn key_header(&self, key: &str) -> (&'static str, String) {
         bearer(key)
+    }
+
+    fn reserved_fields(&self) -> &'static [&'static str] {
+        &["messages", "model", "stream", "n"]
     }
 
     fn body(&self, model: &ModelConfig, request: &Request) -> Map<String, Value> {

@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::{StreamAssembler, Wire, count, garbled, joined, some_text, text};
 use crate::failure::Failure;
-use crate::{Finish, ModelConfig, Part, Reply, Request, Role, Turn, Usage};
+use crate::provider::Backend;
+use crate::{Finish, ModelConfig, Part, ProviderEntry, Reply, Request, Role, Turn, Usage};
 
 /// The finish reasons that mean a refusal.
 const REFUSALS: [&str; 6] = [
@@ -16,7 +17,17 @@ const REFUSALS: [&str; 6] = [
     "IMAGE_SAFETY",
 ];
 
-pub(super) struct Gemini;
+pub(crate) const ENTRY: ProviderEntry = ProviderEntry {
+    name: "gemini",
+    summary: "Google's Gemini API",
+    key_variable: Some("GEMINI_API_KEY"),
+    base_url: Some("https://generativelanguage.googleapis.com/v1beta"),
+    base_url_variable: Some("GOOGLE_GEMINI_BASE_URL"),
+    base_url_path: "/v1beta",
+    backend: Backend::Http(&Gemini),
+};
+
+struct Gemini;
 
 impl Wire for Gemini {
     fn url(&self, model: &ModelConfig) -> String {
@@ -30,6 +41,22 @@ impl Wire for Gemini {
 
     fn key_header(&self, key: &str) -> (&'static str, String) {
         ("x-goog-api-key", key.to_owned())
+    }
+
+    fn reserved_fields(&self) -> &'static [&'static str] {
+        &["contents", "systemInstruction", "model"]
+    }
+
+    // The addresses of the API contain the name of the model, so its characters are restricted.
+    fn check(&self, model: &ModelConfig) -> Result<(), String> {
+        let fine = |letter: char| {
+            letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/')
+        };
+        if model.model.chars().all(fine) {
+            Ok(())
+        } else {
+            Err("the provider `gemini` allows only letters, digits, `-`, `_`, `.` and `/` in `model`".to_owned())
+        }
     }
 
     fn body(&self, _model: &ModelConfig, request: &Request) -> Map<String, Value> {

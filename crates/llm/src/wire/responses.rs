@@ -8,9 +8,20 @@ use super::{
 };
 use crate::failure::Failure;
 use crate::http::error_in;
-use crate::{Finish, ModelConfig, Part, Reply, Request, Role, Turn, Usage};
+use crate::provider::Backend;
+use crate::{Finish, ModelConfig, Part, ProviderEntry, Reply, Request, Role, Turn, Usage};
 
-pub(super) struct Responses;
+pub(crate) const ENTRY: ProviderEntry = ProviderEntry {
+    name: "openai-responses",
+    summary: "OpenAI's Responses API; Rhae sends `store = false` unless `request` sets `store`",
+    key_variable: Some("OPENAI_API_KEY"),
+    base_url: Some("https://api.openai.com/v1"),
+    base_url_variable: Some("OPENAI_BASE_URL"),
+    base_url_path: "",
+    backend: Backend::Http(&Responses),
+};
+
+struct Responses;
 
 impl Wire for Responses {
     fn url(&self, model: &ModelConfig) -> String {
@@ -19,6 +30,17 @@ impl Wire for Responses {
 
     fn key_header(&self, key: &str) -> (&'static str, String) {
         bearer(key)
+    }
+
+    fn reserved_fields(&self) -> &'static [&'static str] {
+        &[
+            "input",
+            "model",
+            "stream",
+            "instructions",
+            "background",
+            "previous_response_id",
+        ]
     }
 
     fn body(&self, model: &ModelConfig, request: &Request) -> Map<String, Value> {

@@ -3,21 +3,21 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{AssemblerSink, Wire, wire};
+use super::{AssemblerSink, Wire};
 use crate::failure::{Failure, FailureKind};
 use crate::http::{EventSink, error_in};
 use crate::sse::{Event, Events};
 use crate::{Provider, Request};
 
-const PROVIDERS: [Provider; 4] = [
-    Provider::OpenaiChat,
-    Provider::OpenaiResponses,
-    Provider::Anthropic,
-    Provider::Gemini,
-];
+/// One provider of each wire format.
+const NAMES_OF_PROVIDERS: [&str; 4] = ["openai-chat", "openai-responses", "anthropic", "gemini"];
 
-fn wires() -> impl Iterator<Item = (Provider, &'static dyn Wire)> {
-    PROVIDERS
+fn wire(provider: &str) -> Option<&'static dyn Wire> {
+    Provider::find(provider)?.wire()
+}
+
+fn wires() -> impl Iterator<Item = (&'static str, &'static dyn Wire)> {
+    NAMES_OF_PROVIDERS
         .into_iter()
         .map(|provider| (provider, wire(provider).expect("it uses HTTP")))
 }
@@ -165,7 +165,7 @@ fn anything() -> impl Strategy<Value = Value> {
 }
 
 /// Parses a complete answer and asserts that a failure is a typed one.
-fn read(provider: Provider, wire: &dyn Wire, value: &Value) {
+fn read(provider: &str, wire: &dyn Wire, value: &Value) {
     let request = Request {
         keep_reasoning: true,
         ..Request::text("a")
@@ -244,14 +244,14 @@ proptest! {
 fn finish_reason_completes_a_streamed_answer() {
     let streams = [
         (
-            Provider::OpenaiChat,
+            "openai-chat",
             vec![
                 json!({"choices": [{"delta": {"content": "hi"}, "finish_reason": null}]}),
                 json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}),
             ],
         ),
         (
-            Provider::Anthropic,
+            "anthropic",
             vec![
                 json!({"type": "message_start", "message": {"stop_reason": null}}),
                 json!({"type": "content_block_start", "content_block": {"type": "text", "text": "hi"}}),

@@ -1,5 +1,6 @@
 //! Tests of calls against a local server that injects faults.
 
+mod environment;
 mod faults;
 mod limits;
 mod recorded;
