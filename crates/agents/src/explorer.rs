@@ -26,6 +26,7 @@ use graph::{Graph, NodeId};
 
 pub(crate) const ENTRY: AgentEntry = AgentEntry {
     name: "explorer",
+    form: "explorer",
     summary: "builds the state graph of each level and moves to untried actions that may change the frame",
     constructor: Constructor::FromSeed(|seed| Box::new(Explorer::new(seed))),
 };

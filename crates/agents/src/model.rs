@@ -42,8 +42,9 @@ use observation::{AllowedActions, observation};
 
 pub(crate) const ENTRY: AgentEntry = AgentEntry {
     name: "model",
+    form: "model:NAME",
     summary: "asks a language model for each action, under the rules of the official leaderboard",
-    constructor: Constructor::FromArgument("NAME"),
+    constructor: Constructor::FromArgument,
 };
 
 /// The system prompt of the ARC-AGI-3 paper, section 4.3.1.

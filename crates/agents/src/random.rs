@@ -7,6 +7,7 @@ use crate::{Agent, AgentError, Decision, View};
 
 pub(crate) const ENTRY: AgentEntry = AgentEntry {
     name: "random",
+    form: "random",
     summary: "chooses uniformly among the offered actions and, for a click, among all cells",
     constructor: Constructor::FromSeed(|seed| Box::new(RandomAgent::new(seed))),
 };

@@ -15,6 +15,8 @@ pub const AGENTS: &[AgentEntry] = &[explorer::ENTRY, random::ENTRY, model::ENTRY
 pub struct AgentEntry {
     /// The name, which results contain.
     pub name: &'static str,
+    /// The name with its argument, as users write it: `random` or `replay:FILE`.
+    pub form: &'static str,
     /// One line that says how the agent plays.
     pub summary: &'static str,
     pub(crate) constructor: Constructor,
@@ -27,18 +29,10 @@ pub(crate) enum Constructor {
     FromSeed(fn(u64) -> Box<dyn Agent>),
     /// From an argument after the name, such as the file in `replay:FILE`. The caller loads it and
     /// creates the [`AgentSpec`](crate::AgentSpec).
-    FromArgument(&'static str),
+    FromArgument,
 }
 
 impl AgentEntry {
-    /// Returns the name with its argument, as users write it: `random` or `replay:FILE`.
-    pub fn form(&self) -> String {
-        match self.constructor {
-            Constructor::FromSeed(_) => self.name.to_owned(),
-            Constructor::FromArgument(argument) => format!("{}:{argument}", self.name),
-        }
-    }
-
     /// Returns whether the agent needs nothing but a seed.
     pub const fn needs_only_a_seed(&self) -> bool {
         matches!(self.constructor, Constructor::FromSeed(_))
@@ -62,6 +56,12 @@ mod tests {
             assert!(is_unique, "{entry:?}");
             let fine = |letter: char| letter.is_ascii_lowercase() || letter == '-';
             assert!(entry.name.chars().all(fine), "{entry:?}");
+            let argument = entry.form.strip_prefix(entry.name).unwrap();
+            assert_eq!(argument.is_empty(), entry.needs_only_a_seed(), "{entry:?}");
+            assert!(
+                argument.is_empty() || argument.starts_with(':'),
+                "{entry:?}"
+            );
         }
     }
 
@@ -70,7 +70,7 @@ mod tests {
     fn documentation_lists_every_agent() {
         let text = include_str!("../../../docs/agents.md");
         for entry in AGENTS {
-            let row = format!("| `{}` | {} |", entry.form(), entry.summary);
+            let row = format!("| `{}` | {} |", entry.form, entry.summary);
             assert!(text.contains(&row), "docs/agents.md needs the row\n{row}");
         }
     }

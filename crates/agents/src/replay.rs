@@ -8,8 +8,9 @@ use crate::{Agent, AgentError, Decision, View};
 
 pub(crate) const ENTRY: AgentEntry = AgentEntry {
     name: "replay",
+    form: "replay:FILE",
     summary: "repeats the actions of a recording",
-    constructor: Constructor::FromArgument("FILE"),
+    constructor: Constructor::FromArgument,
 };
 
 /// Returns the actions of a recording in order, with their details, then stops.

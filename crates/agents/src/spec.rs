@@ -41,7 +41,7 @@ pub struct UnknownAgent(String);
 fn expected() -> String {
     let forms: Vec<String> = AGENTS
         .iter()
-        .map(|entry| format!("`{}`", entry.form()))
+        .map(|entry| format!("`{}`", entry.form))
         .collect();
     match forms.split_last() {
         Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),

@@ -12,6 +12,7 @@ mod games;
 mod hosted_games;
 mod interrupt;
 mod keys;
+mod listed;
 mod llm;
 mod models;
 mod output;
@@ -24,6 +25,7 @@ mod validate;
 
 use std::process::ExitCode;
 
+use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 /// Measures how efficiently an agent, artificial or human, learns something it has never seen.
@@ -34,43 +36,48 @@ struct Args {
     command: Command,
 }
 
-#[derive(Subcommand)]
-enum Command {
-    Run(run::RunArgs),
-    Play(play::PlayArgs),
-    Games(games::GamesArgs),
-    Replay(replay::ReplayArgs),
-    Score(score::ScoreArgs),
-    Serve(Box<serve::ServeArgs>),
-    Keys(keys::KeysArgs),
-    Db(db::DbArgs),
-    Validate(Box<validate::ValidateArgs>),
-    Explore(Box<explore::ExploreArgs>),
-    Arc(arc::ArcArgs),
-    Llm(llm::LlmArgs),
-    Bench(bench::BenchArgs),
+/// Defines the subcommands from a list.
+macro_rules! commands {
+    ($($(#[$attribute:meta])* $command:ident($args:ty) => $run:expr;)*) => {
+        #[derive(Subcommand)]
+        enum Command {
+            $($(#[$attribute])* $command($args)),*
+        }
+
+        impl Command {
+            fn run(self) -> Result<ExitCode> {
+                match self {
+                    $(Self::$command(args) => {
+                        let run: fn($args) -> Result<ExitCode> = $run;
+                        run(args)
+                    })*
+                }
+            }
+        }
+    };
+}
+
+// Every subcommand, in the order of the help text. A subcommand is one module and one line here.
+commands! {
+    Run(run::RunArgs) => run::run;
+    Play(play::PlayArgs) => |args| play::run(&args);
+    Games(games::GamesArgs) => |args| games::run(&args);
+    Replay(replay::ReplayArgs) => |args| replay::run(&args);
+    Score(score::ScoreArgs) => |args| score::run(&args);
+    Serve(Box<serve::ServeArgs>) => |args| serve::run(*args);
+    Keys(keys::KeysArgs) => keys::run;
+    Db(db::DbArgs) => |args| db::run(&args);
+    Validate(Box<validate::ValidateArgs>) => |args| validate::run(&args);
+    Explore(Box<explore::ExploreArgs>) => |args| explore::run(&args);
+    Arc(arc::ArcArgs) => |args| arc::run(&args);
+    Llm(llm::LlmArgs) => |args| llm::run(&args);
+    Bench(bench::BenchArgs) => |args| bench::run(&args);
     #[command(name = hosted_games::SANDBOXED, hide = true, disable_help_flag = true)]
-    Sandboxed(hosted_games::SandboxedArgs),
+    Sandboxed(hosted_games::SandboxedArgs) => |args| Ok(hosted_games::run_sandboxed(args));
 }
 
 fn main() -> ExitCode {
-    let result = match Args::parse().command {
-        Command::Run(args) => run::run(args),
-        Command::Play(args) => play::run(&args),
-        Command::Games(args) => games::run(&args),
-        Command::Replay(args) => replay::run(&args),
-        Command::Score(args) => score::run(&args),
-        Command::Serve(args) => serve::run(*args),
-        Command::Keys(args) => keys::run(args),
-        Command::Db(args) => db::run(&args),
-        Command::Validate(args) => validate::run(&args),
-        Command::Explore(args) => explore::run(&args),
-        Command::Arc(args) => arc::run(&args),
-        Command::Llm(args) => llm::run(&args),
-        Command::Bench(args) => bench::run(&args),
-        Command::Sandboxed(args) => return hosted_games::run_sandboxed(args),
-    };
-    match result {
+    match Args::parse().command.run() {
         Ok(code) => code,
         Err(error) => {
             output::print_error(&error);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use rhae_agents::AgentSpec;
+use rhae_agents::{AGENTS, AgentSpec};
 use rhae_engine::{Catalog, Rng};
 use rhae_harness::{
     Arena, Budget, Progress, Results, RunFolder, RunSpec, new_run_id, run as run_all,
@@ -26,6 +26,7 @@ use rhae_scoring::Method;
 
 use crate::hosted_games::HostedGamesArgs;
 use crate::interrupt::{INTERRUPTED, interrupt_flag};
+use crate::listed;
 use crate::output;
 use crate::run::remote::RemoteArena;
 
@@ -48,9 +49,8 @@ use crate::run::remote::RemoteArena;
   ARC_API_KEY=… rhae run --server https://three.arcprize.org --games ls20 --budget 200"
 )]
 pub(crate) struct RunArgs {
-    /// Built-in agent: explorer, random, model:NAME (a language model, see docs/models.md) or
-    /// replay:FILE
-    #[arg(long, default_value = "explorer", conflicts_with = "agent_cmd")]
+    /// Agent, see docs/agents.md and, for language models, docs/models.md
+    #[arg(long, default_value = AGENTS[0].name, value_parser = listed::agent(), conflicts_with = "agent_cmd")]
     agent: String,
     /// Shell command of an agent that exchanges JSON lines, see docs/agents.md
     #[arg(long)]
@@ -74,8 +74,8 @@ pub(crate) struct RunArgs {
     /// Number of concurrent plays [default: the number of cores]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Scoring method: draft-2025, paper-2026-03 or docs-2026-04
-    #[arg(long, default_value = Method::DEFAULT.name())]
+    /// Scoring method
+    #[arg(long, default_value = Method::DEFAULT.name(), value_parser = listed::method())]
     method: Method,
     /// Time limit of the agent for one action, in seconds [default: 60; for a model as configured]
     #[arg(long)]

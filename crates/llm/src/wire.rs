@@ -41,7 +41,7 @@ pub(crate) trait Wire: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns what is wrong.
+    /// Returns the requirement that is not met.
     fn check(&self, _model: &ModelConfig) -> Result<(), String> {
         Ok(())
     }

@@ -5,13 +5,14 @@ use clap::Args;
 use rhae_scoring::{LevelCount, LevelResult, Method, score_game};
 use serde::Serialize;
 
+use crate::listed;
 use crate::output;
 
 /// Score action counts, given one baseline and one count for each level.
 #[derive(Args)]
 pub(crate) struct LevelsArgs {
-    /// Scoring method: draft-2025, paper-2026-03 or docs-2026-04
-    #[arg(long, default_value = Method::DEFAULT.name())]
+    /// Scoring method
+    #[arg(long, default_value = Method::DEFAULT.name(), value_parser = listed::method())]
     method: Method,
     /// Comma-separated baselines of the levels
     #[arg(

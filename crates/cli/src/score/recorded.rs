@@ -13,6 +13,7 @@ use rhae_scoring::Method;
 use rhae_session::{CardMetadata, EnvironmentRuns, replay, scorecard};
 
 use crate::hosted_games::HostedGamesArgs;
+use crate::listed;
 use crate::output;
 use crate::run::read_recording;
 
@@ -22,7 +23,7 @@ pub(crate) struct RunArgs {
     /// Run folder
     folder: PathBuf,
     /// Scoring method [default: the run's method]
-    #[arg(long)]
+    #[arg(long, value_parser = listed::method())]
     method: Option<Method>,
     /// Print the summary and the scorecards as JSON
     #[arg(long)]
@@ -37,8 +38,8 @@ pub(crate) struct RecordingArgs {
     /// Recordings, in any format that `rhae replay` reads
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Scoring method: draft-2025, paper-2026-03 or docs-2026-04
-    #[arg(long, default_value = Method::DEFAULT.name())]
+    /// Scoring method
+    #[arg(long, default_value = Method::DEFAULT.name(), value_parser = listed::method())]
     method: Method,
     /// Print the scorecard as JSON
     #[arg(long)]
