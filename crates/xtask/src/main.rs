@@ -1,6 +1,7 @@
 //! Commands for working on the repository: `cargo xtask --help`.
 
 mod game;
+mod licences;
 mod python_package;
 mod requirements;
 mod skeleton;
@@ -9,6 +10,7 @@ mod test;
 mod tidy;
 mod venv;
 mod web;
+mod workflows;
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +28,7 @@ struct Args {
 enum Command {
     /// Install missing test requirements and run all tests.
     Test(test::TestArgs),
-    /// Check crate layers, file sizes and the licences of dependencies.
+    /// Check crate layers, file sizes, workflows and the licences of dependencies.
     Tidy,
     /// Solve, measure and draw a game during development.
     Game(game::GameArgs),

@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::root;
+use crate::{licences, root, workflows};
 
 /// The layer of each crate. A crate may depend only on crates of lower layers.
 const LAYERS: &[(&str, u8)] = &[
@@ -64,8 +64,9 @@ pub(crate) fn run() -> Result<()> {
     let mut violations = Vec::new();
     let metadata = metadata()?;
     check_layers(&metadata, &mut violations)?;
-    check_licences(&metadata, &mut violations)?;
+    licences::check(packages(&metadata)?, &mut violations)?;
     check_files(&mut violations)?;
+    workflows::check(&mut violations)?;
     for name in PURE {
         if !root().join(format!("crates/{name}/clippy.toml")).is_file() {
             violations.push(format!(
@@ -134,28 +135,6 @@ fn check_layers(metadata: &Value, violations: &mut Vec<String>) -> Result<()> {
                     "{name} (layer {layer}) depends on {used} (layer {below})"
                 ));
             }
-        }
-    }
-    Ok(())
-}
-
-/// Checks that every dependency offers a licence that `deny.toml` allows.
-fn check_licences(metadata: &Value, violations: &mut Vec<String>) -> Result<()> {
-    let allowed = fs::read_to_string(root().join("deny.toml")).context("deny.toml")?;
-    for package in packages(metadata)? {
-        let licence = package["license"].as_str().unwrap_or("none");
-        let alternatives = licence.split(" OR ").flat_map(|part| part.split('/'));
-        let fine = |alternative: &str| {
-            let mut parts = alternative
-                .split(" AND ")
-                .map(|part| part.trim().trim_matches(['(', ')']));
-            parts.all(|part| allowed.contains(&format!("\"{part}\"")))
-        };
-        if !alternatives.into_iter().any(fine) {
-            violations.push(format!(
-                "{} has the licence `{licence}`, which deny.toml does not allow",
-                package["name"]
-            ));
         }
     }
     Ok(())
