@@ -65,8 +65,7 @@ mod spec;
 pub use agent::{AbortHandle, Agent, AgentError, Decision, View};
 pub use explorer::Explorer;
 pub use model::{
-    CONTEXT_TOKENS, LOG_SUFFIX, ModelAgent, ModelPlayer, SYSTEM_PROMPT, SpendLimit, log_path,
-    spent_in_log,
+    CONTEXT_TOKENS, LOG_SUFFIX, ModelAgent, ModelPlayer, SYSTEM_PROMPT, log_path, spent_in_log,
 };
 pub use process::ProcessAgent;
 pub use random::RandomAgent;

@@ -6,7 +6,7 @@
 //! agent does not have:
 //!
 //! * `log` stores every answer, so that no answer is paid for twice.
-//! * `spend_limit` stops all plays of a run when the limit is reached.
+//! * The spend guard of [`ModelPlayer`] covers the worst case of each request before it is sent.
 //! * `conversation` limits the context in the provider's own tokens.
 //!
 //! **Invariant:** every request is in the log before it is sent, and every answer is in the log
@@ -17,22 +17,21 @@ mod conversation;
 mod log;
 mod observation;
 mod reading;
-mod spend_limit;
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rhae_engine::{Action, PlayState};
 use rhae_llm::{
-    Attempt, AttemptStart, CallObserver, CancelToken, Failure, FailureKind, Finish, Halt, Model,
-    Reply, Request,
+    Attempt, AttemptStart, CallObserver, CancelToken, CostBound, Failure, FailureKind, Finish,
+    Halt, Model, Reply, Request, SpendGuard,
 };
 use rhae_protocol::{Details, ModelUsage};
 use serde_json::json;
 
 pub use log::{LOG_SUFFIX, log_path, spent_in_log};
-pub use spend_limit::SpendLimit;
 
 use crate::registry::{AgentEntry, Constructor};
 use crate::{AbortHandle, Agent, AgentError, Decision, View};
@@ -71,7 +70,24 @@ pub struct ModelPlayer {
     pub keep_reasoning: bool,
     /// The limit of a conversation, in tokens as the provider counts them.
     pub context_tokens: u64,
-    pub spend_limit: SpendLimit,
+    /// The spend limit of the run; `Arc::new(())` for none.
+    pub spend_guard: Arc<dyn SpendGuard>,
+    /// The time limit of one request, retries included.
+    pub request_timeout: Option<Duration>,
+}
+
+impl ModelPlayer {
+    /// Returns the request that an agent with this seed sends first in a play that starts with
+    /// `view`. Its worst case decides whether a spend limit is large enough to start.
+    pub fn first_request(&self, seed: u64, view: &View<'_>) -> Request {
+        let allowed = AllowedActions {
+            actions: view.available,
+            reset: false,
+        };
+        let mut conversation = Conversation::new(self.context_tokens, self.keep_reasoning);
+        conversation.push_observation(&observation(view, view.levels_completed > 0, allowed));
+        conversation.request(SYSTEM_PROMPT, first_sample(seed))
+    }
 }
 
 impl fmt::Debug for ModelPlayer {
@@ -112,7 +128,7 @@ impl ModelAgent {
             cancel: CancelToken::default(),
             log: Log::open(log).map_err(AgentError::Failed)?,
             conversation: Conversation::new(player.context_tokens, player.keep_reasoning),
-            first_sample: u32::try_from(seed % (1 << 24)).unwrap_or(0) << 6,
+            first_sample: first_sample(seed),
             unanswered: String::new(),
             levels_completed: 0,
             was_reset: true,
@@ -177,14 +193,20 @@ impl ModelAgent {
         }
         let mut recorder = CallRecorder {
             log: &mut self.log,
-            spend_limit: &self.player.spend_limit,
+            spend_guard: self.player.spend_guard.as_ref(),
+            cancel: &self.cancel,
+            worst: self.player.model.cost_bound(request),
             fingerprint: &fingerprint,
             spent: ModelUsage::default(),
         };
+        let deadline = self
+            .player
+            .request_timeout
+            .map(|timeout| Instant::now() + timeout);
         let reply = self
             .player
             .model
-            .ask(request, &self.cancel, None, &mut recorder)
+            .ask(request, &self.cancel, deadline, &mut recorder)
             .reply;
         self.spent += recorder.spent;
         Ok(reply)
@@ -243,29 +265,40 @@ impl Agent for ModelAgent {
     }
 }
 
-/// Logs every request, adds its usage to the shared total, and refuses further requests when the
-/// spend limit is reached.
+/// Reserves the worst case of every transmission, logs it, and settles the reservation.
 struct CallRecorder<'a> {
     log: &'a mut Log,
-    spend_limit: &'a SpendLimit,
+    spend_guard: &'a dyn SpendGuard,
+    cancel: &'a CancelToken,
+    worst: CostBound,
     fingerprint: &'a str,
     spent: ModelUsage,
 }
 
 impl CallObserver for CallRecorder<'_> {
     fn before(&mut self, start: &AttemptStart) -> Result<(), Halt> {
-        self.spend_limit.check().map_err(Halt)?;
-        self.log.sent(self.fingerprint, start).map_err(Halt)
+        self.spend_guard
+            .reserve(&self.worst, &|| self.cancel.is_cancelled())
+            .map_err(|refusal| Halt(refusal.to_string()))?;
+        let logged = self.log.sent(self.fingerprint, start, self.worst.usd());
+        logged.map_err(|reason| {
+            self.spend_guard.settle(&self.worst, None);
+            Halt(reason)
+        })
     }
 
     fn after(&mut self, attempt: &Attempt, reply: Option<&Reply>) -> Result<(), Halt> {
-        let spent = log::spent(attempt);
-        self.spent += spent;
-        self.spend_limit.add(spent);
+        self.spent += log::spent(attempt, self.worst.usd());
+        self.spend_guard.settle(&self.worst, Some(attempt));
         self.log
             .ended(self.fingerprint, attempt, reply)
             .map_err(Halt)
     }
+}
+
+/// Returns the sample number of the first request of each decision.
+fn first_sample(seed: u64) -> u32 {
+    u32::try_from(seed % (1 << 24)).unwrap_or(0) << 6
 }
 
 /// Converts the failure of a call. The play fails if the request itself is at fault. Otherwise it

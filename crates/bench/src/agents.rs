@@ -6,7 +6,7 @@ use rhae_agents::{AGENTS, AgentSpec};
 use rhae_engine::{Catalog, Rng};
 use rhae_games::Builtin;
 use rhae_harness::{Budget, RunFolder, RunSpec, new_run_id, run as run_all};
-use rhae_protocol::{RUN_VERSION, RunConfig, SOFTWARE, Scorecard};
+use rhae_protocol::{RUN_VERSION, RunConfig, RunIdentity, SOFTWARE, Scorecard};
 use rhae_scoring::Method;
 use serde::Serialize;
 
@@ -105,11 +105,13 @@ fn bench(agent: &str, seeds: u32, budget: Budget) -> Result<AgentBench, BenchErr
         budget: budget.to_string(),
         method: Method::DEFAULT.name().to_owned(),
         step_timeout_ms: 60_000,
+        run_timeout_ms: None,
         generator: Rng::NAME.to_owned(),
         server: None,
         competition: false,
         games_dirs: Vec::new(),
         model: None,
+        identity: RunIdentity::default(),
     };
     let folder = RunFolder::create(&parent, &config)?;
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);

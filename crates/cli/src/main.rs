@@ -19,6 +19,8 @@ mod output;
 mod play;
 mod replay;
 mod run;
+mod run_args;
+mod runs;
 mod score;
 mod serve;
 mod validate;
@@ -59,7 +61,8 @@ macro_rules! commands {
 
 // Every subcommand, in the order of the help text. A subcommand is one module and one line here.
 commands! {
-    Run(run::RunArgs) => run::run;
+    Run(Box<run::RunArgs>) => |args| run::run(&args);
+    Runs(runs::RunsArgs) => |args| runs::run(&args);
     Play(play::PlayArgs) => |args| play::run(&args);
     Games(games::GamesArgs) => |args| games::run(&args);
     Replay(replay::ReplayArgs) => |args| replay::run(&args);

@@ -1,34 +1,33 @@
 //! `rhae run`: runs an agent on environments, locally or on a server, and writes scorecards and a
 //! report.
 
-mod model;
-mod remote;
-
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use rhae_agents::{AGENTS, AgentSpec};
-use rhae_engine::{Catalog, Rng};
+use rhae_agents::AGENTS;
+use rhae_games::Builtin;
 use rhae_harness::{
-    Arena, Budget, Progress, Results, RunFolder, RunSpec, new_run_id, run as run_all,
+    Arena, Budget, HarnessError, ModelOptions, PreparedRun, Progress, RemoteArena, Results,
+    ResumeOptions, RunRequest, open_run, prepare_resumed, run as run_all,
 };
-use rhae_protocol::{Ending, RUN_VERSION, Recording, RunConfig, SOFTWARE, Scorecard, compact_utc};
+use rhae_protocol::{Ending, Scorecard};
 use rhae_pyhost::Games;
 use rhae_report::card_table;
-use rhae_runs::{now_ms, unused_folder};
 use rhae_scoring::Method;
 
 use crate::hosted_games::HostedGamesArgs;
 use crate::interrupt::{INTERRUPTED, interrupt_flag};
 use crate::listed;
+use crate::models::ModelsArgs;
 use crate::output;
-use crate::run::remote::RemoteArena;
+use crate::run_args::{IdentityArgs, LimitArgs};
+
+pub(crate) use rhae_harness::{read_recording, select_games as selected_games};
 
 /// Run an agent on environments and write a scorecard, recordings and a report.
 ///
@@ -71,9 +70,6 @@ pub(crate) struct RunArgs {
     /// `none`
     #[arg(long, default_value = "5x")]
     budget: Budget,
-    /// Number of concurrent plays [default: the number of cores]
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    jobs: Option<u16>,
     /// Scoring method
     #[arg(long, default_value = Method::DEFAULT.name(), value_parser = listed::method())]
     method: Method,
@@ -93,7 +89,7 @@ pub(crate) struct RunArgs {
     /// Open the server's scorecards in competition mode
     #[arg(long, requires = "server")]
     competition: bool,
-    /// Resume an interrupted run; only --jobs, --key, --models and --max-cost may be given again
+    /// Resume an interrupted run; only limits, --key and --models may be given again
     #[arg(long, conflicts_with_all = ["agent", "agent_cmd", "games", "seed", "env_seed", "repeat", "budget", "method", "step_timeout", "out", "server", "competition", "keep_reasoning", "context_tokens"])]
     resume: Option<PathBuf>,
     /// Print the summary as JSON
@@ -102,11 +98,27 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     hosted: HostedGamesArgs,
     #[command(flatten)]
-    model: model::ModelArgs,
+    limits: LimitArgs,
+    #[command(flatten)]
+    model: ModelArgs,
+    #[command(flatten)]
+    identity: IdentityArgs,
 }
 
-/// The maximum of `--step-timeout`.
-const MAX_STEP_TIMEOUT_S: f64 = 1e6;
+#[derive(Args)]
+#[command(next_help_heading = "Models (--agent model:NAME)")]
+struct ModelArgs {
+    #[command(flatten)]
+    models: ModelsArgs,
+    /// Send the provider's reasoning back with the conversation, if the provider supports it; off in
+    /// the official setting
+    #[arg(long)]
+    keep_reasoning: bool,
+    /// Drop the oldest turns of a conversation beyond this many tokens, as counted by the provider
+    /// [default: as configured for the model, or 175,000]
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1000..))]
+    context_tokens: Option<u64>,
+}
 
 /// Where a run takes place.
 enum Location {
@@ -116,82 +128,137 @@ enum Location {
     Remote(RemoteArena),
 }
 
-impl Location {
-    fn environments(&self) -> &dyn Catalog {
-        match self {
-            Self::Local(games) => games,
-            Self::Remote(remote) => remote.environments(),
-        }
+pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
+    args.limits.check()?;
+    let (prepared, location) = match &args.resume {
+        Some(folder) => resumed(args, folder)?,
+        None => started(args)?,
+    };
+    let PreparedRun { spec, notes } = prepared;
+    for note in notes {
+        eprintln!("note: {}", output::plain(&note));
     }
-}
-
-pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
-    let jobs = args.jobs.map_or_else(
-        || std::thread::available_parallelism().map_or(1, usize::from),
-        usize::from,
-    );
-    let json = args.json;
-    let key = args
-        .key
-        .clone()
-        .or_else(|| std::env::var("ARC_API_KEY").ok())
-        .filter(|key| !key.is_empty());
-    let connect = |url: &str, competition| {
-        ensure!(
-            args.hosted.games_dir.is_empty(),
-            "--games-dir names local environments, but this run uses the server at {}; remove one of the two flags",
-            output::plain(url)
-        );
-        RemoteArena::connect(url, key.as_deref(), competition).map(Location::Remote)
-    };
-    let (spec, location) = match &args.resume {
-        Some(folder) => {
-            let (folder, config) = rhae_runs::resume::<RunConfig>(folder)?;
-            let location = match &config.server {
-                Some(url) => connect(url, config.competition)?,
-                None => Location::Local(args.hosted.games_of_run(&config.games_dirs)?),
-            };
-            let (agent, config) = if config.model.is_some() {
-                args.model.resume(config, &folder)?
-            } else {
-                (agent_of(&config)?, config)
-            };
-            (
-                RunSpec {
-                    agent,
-                    config,
-                    folder,
-                    jobs,
-                    resumed: true,
-                },
-                location,
-            )
-        }
-        None => {
-            ensure!(
-                key.is_none() || args.key.is_none() || args.server.is_some(),
-                "--key is the key of a server; add --server URL"
-            );
-            let location = match &args.server {
-                Some(url) => connect(url, args.competition)?,
-                None => Location::Local(args.hosted.games()?),
-            };
-            (new_run(args, jobs, &location)?, location)
-        }
-    };
     let interrupt = interrupt_flag()?;
-    let bar = bar(json);
+    let bar = bar(args.json);
     let play = |arena: &dyn Arena| {
         run_all(&spec, arena, &interrupt, &mut |progress| {
             show(&bar, progress);
         })
     };
     let results = match &location {
-        Location::Remote(remote) => remote.run(&spec, play)?,
+        Location::Remote(remote) => remote.run(&spec, play, &|message| {
+            eprintln!("{}", output::plain(message));
+        })?,
         Location::Local(games) => play(games)?,
     };
     bar.finish_and_clear();
-    report(&results, json)
+    report(&results, args.json)
+}
+
+/// Prepares a new run.
+fn started(args: &RunArgs) -> Result<(PreparedRun, Location)> {
+    ensure!(
+        args.key.is_none() || args.server.is_some(),
+        "--key is the key of a server; add --server URL"
+    );
+    let agent = args.agent_cmd.is_none().then_some(args.agent.as_str());
+    let mut request = RunRequest {
+        agent: args.agent.clone(),
+        agent_cmd: args.agent_cmd.clone(),
+        games: args.games.clone(),
+        seed: args.seed,
+        env_seed: args.env_seed,
+        repeat: args.repeat,
+        budget: args.budget,
+        method: args.method,
+        step_timeout_s: args.step_timeout,
+        run_timeout_s: args.limits.run_timeout,
+        jobs: args.limits.jobs(),
+        out: args.out.clone(),
+        competition: args.competition,
+        games_dirs: args.hosted.absolute_folders()?,
+        model: model_options(args, agent)?,
+        identity: args.identity.resolve(),
+    };
+    match &args.server {
+        Some(url) => {
+            let remote = connect(args, url, args.competition)?;
+            let prepared = request.prepare(remote.environments(), Some(&remote));
+            let prepared = prepared.map_err(|error| explained(args, error))?;
+            Ok((prepared, Location::Remote(remote)))
+        }
+        None => {
+            let games = args.hosted.games()?;
+            request.identity.source_digests = source_digests(&games);
+            let prepared = request.prepare(&games, None);
+            let prepared = prepared.map_err(|error| explained(args, error))?;
+            Ok((prepared, Location::Local(games)))
+        }
+    }
+}
+
+/// Prepares a run that an earlier process started.
+fn resumed(args: &RunArgs, folder: &std::path::Path) -> Result<(PreparedRun, Location)> {
+    let (folder, config) = open_run(folder)?;
+    let location = match &config.server {
+        Some(url) => Location::Remote(connect(args, url, config.competition)?),
+        None => Location::Local(args.hosted.games_of_run(&config.games_dirs)?),
+    };
+    let options = ResumeOptions {
+        jobs: args.limits.jobs(),
+        run_timeout_s: args.limits.run_timeout,
+        model: model_options(args, config.agent.as_deref())?,
+    };
+    let prepared = prepare_resumed(folder, config, &options);
+    Ok((prepared.map_err(|error| explained(args, error))?, location))
+}
+
+/// Adds the file of the models to an error about a model.
+fn explained(args: &RunArgs, error: HarnessError) -> anyhow::Error {
+    let is_model = matches!(error, HarnessError::Model(_));
+    let error = anyhow::Error::new(error);
+    if is_model && !args.agent.contains('/') {
+        return error.context(format!("`{}`", args.model.models.models.display()));
+    }
+    error
+}
+
+fn connect(args: &RunArgs, url: &str, competition: bool) -> Result<RemoteArena> {
+    ensure!(
+        args.hosted.games_dir.is_empty(),
+        "--games-dir names local environments, but this run uses the server at {}; remove one of the two flags",
+        output::plain(url)
+    );
+    let key = args
+        .key
+        .clone()
+        .or_else(|| std::env::var("ARC_API_KEY").ok())
+        .filter(|key| !key.is_empty());
+    // Only recordings of built-in environments can be replayed locally.
+    let remote = RemoteArena::connect(url, key.as_deref(), competition, Box::new(Builtin))?;
+    if remote.skipped_games() > 0 {
+        eprintln!(
+            "note: skipped {} entries of the server's list without an id such as ab12-v1",
+            remote.skipped_games()
+        );
+    }
+    Ok(remote)
+}
+
+/// Returns the options of a model. The configuration of the models is read only if a model plays.
+fn model_options(args: &RunArgs, agent: Option<&str>) -> Result<ModelOptions> {
+    let models = match agent.and_then(|agent| agent.strip_prefix("model:")) {
+        Some(name) => args.model.models.load_for(name)?,
+        None => rhae_llm::Models::default(),
+    };
+    Ok(ModelOptions {
+        models,
+        keep_reasoning: args.model.keep_reasoning,
+        max_cost_usd: args.limits.max_cost,
+        context_tokens: args.model.context_tokens,
+        rate_limit: args.limits.rate_limit()?,
+        request_timeout_s: args.limits.timeout,
+    })
 }
 
 /// Prints the results of a run and returns the exit code.
@@ -254,184 +321,6 @@ fn reasons(cards: &[Scorecard], ending: &Ending) -> Vec<String> {
     reasons.into_iter().map(line).collect()
 }
 
-/// Resolves the flags into a run. The run folder is created after all flags are validated.
-fn new_run(mut args: RunArgs, jobs: usize, location: &Location) -> Result<RunSpec> {
-    let catalog = location.environments();
-    let remote = if let Location::Remote(remote) = location {
-        Some(remote)
-    } else {
-        None
-    };
-    if let Some(file) = args.agent.strip_prefix("replay:") {
-        (args.agent, args.games, args.env_seed) =
-            replayed_play(catalog, Path::new(file), &args.games, args.env_seed)?;
-    }
-    let plays_model = args.agent_cmd.is_none() && args.agent.starts_with("model:");
-    // A model has its own timeouts, which may be hours long, so the step timeout must not end a
-    // request before them.
-    let step_timeout = args.step_timeout.unwrap_or(if plays_model {
-        MAX_STEP_TIMEOUT_S
-    } else {
-        60.0
-    });
-    ensure!(
-        step_timeout > 0.0 && step_timeout <= MAX_STEP_TIMEOUT_S,
-        "--step-timeout must be more than 0 and at most 1,000,000 seconds"
-    );
-    let player = match args.agent.strip_prefix("model:") {
-        Some(name) if plays_model => Some(args.model.open(name)?),
-        _ => args.model.check_unused().map(|()| None)?,
-    };
-    let config = RunConfig {
-        version: RUN_VERSION,
-        software: SOFTWARE.to_owned(),
-        run_id: new_run_id()?,
-        agent: args.agent_cmd.is_none().then_some(args.agent),
-        agent_cmd: args.agent_cmd,
-        seed: args.seed,
-        env_seed: args.env_seed,
-        games: selected_games(catalog, &args.games)?,
-        repeat: args.repeat,
-        budget: args.budget.to_string(),
-        method: args.method.name().to_owned(),
-        step_timeout_ms: (step_timeout * 1000.0).ceil() as u64,
-        generator: Rng::NAME.to_owned(),
-        server: remote.map(|remote| remote.address().to_owned()),
-        competition: args.competition,
-        games_dirs: args.hosted.absolute_folders()?,
-        model: player.as_ref().map(|(_, run)| run.clone()),
-    };
-    if let Some(remote) = remote {
-        remote.check(&config)?;
-    }
-    let agent = match player {
-        Some((player, _)) => AgentSpec::Model(Arc::new(player)),
-        None => agent_of(&config)?,
-    };
-    if let Budget::PerPlay(actions) = args.budget
-        && actions < 10
-    {
-        eprintln!(
-            "note: the budget is {actions} actions per play; use `{actions}x` for {actions} times the baseline on each level"
-        );
-    }
-    let path = args.out.unwrap_or_else(|| default_folder(&agent));
-    let folder = RunFolder::create(&path, &config)?;
-    Ok(RunSpec {
-        config,
-        agent,
-        folder,
-        jobs,
-        resumed: false,
-    })
-}
-
-/// Returns the agent, the environment and the environment seed for `--agent replay:FILE`.
-/// Environment and seed are those of the recording; flags that select others are rejected.
-fn replayed_play(
-    catalog: &dyn Catalog,
-    file: &Path,
-    games: &str,
-    env_seed: u64,
-) -> Result<(String, String, u64)> {
-    let recording = read_recording(file)?;
-    let id = recording.header.game_id.to_string();
-    let selected = if games == "all" {
-        vec![catalog.find(&id)?.id.to_string()]
-    } else {
-        selected_games(catalog, games)?
-    };
-    ensure!(
-        selected == [id.clone()],
-        "the recording is of `{id}`; it cannot be replayed on `{games}`"
-    );
-    let seed = recording.header.seed;
-    ensure!(
-        env_seed == 0 || env_seed == seed,
-        "the recording was made under the environment seed {seed}, not {env_seed}"
-    );
-    let restarts = recording
-        .entries
-        .iter()
-        .skip(1)
-        .any(|entry| entry.full_reset);
-    ensure!(
-        !restarts,
-        "the recording restarts the whole game, which a run does not allow; use `rhae score recording`"
-    );
-    let path = file
-        .canonicalize()
-        .with_context(|| format!("cannot find `{}`", file.display()))?;
-    Ok((format!("replay:{}", path.display()), id, seed))
-}
-
-/// Resolves the names of `--games` to ids. A duplicate is an error.
-pub(crate) fn selected_games(catalog: &dyn Catalog, names: &str) -> Result<Vec<String>> {
-    if names == "all" {
-        return Ok(catalog
-            .list()
-            .iter()
-            .map(|info| info.id.to_string())
-            .collect());
-    }
-    let mut ids: Vec<String> = Vec::new();
-    for name in names
-        .split(',')
-        .map(str::trim)
-        .filter(|name| !name.is_empty())
-    {
-        let id = catalog.find(name)?.id.to_string();
-        ensure!(!ids.contains(&id), "`{id}` is named twice in --games");
-        ids.push(id);
-    }
-    ensure!(
-        !ids.is_empty(),
-        "--games names no environment; `rhae games list` shows all"
-    );
-    Ok(ids)
-}
-
-fn agent_of(config: &RunConfig) -> Result<AgentSpec> {
-    match (&config.agent, &config.agent_cmd) {
-        (_, Some(command)) => Ok(AgentSpec::Command(command.clone())),
-        (Some(name), None) => match name.strip_prefix("replay:") {
-            Some(file) => Ok(AgentSpec::Replay(Arc::new(read_recording(Path::new(
-                file,
-            ))?))),
-            None => Ok(AgentSpec::built_in(name)?),
-        },
-        (None, None) => anyhow::bail!("the run's configuration names no agent"),
-    }
-}
-
-/// Reads a recording in any supported format.
-pub(crate) fn read_recording(path: &Path) -> Result<Recording> {
-    ensure!(
-        !path.is_dir(),
-        "`{0}` is a folder; name the recordings in it, such as {0}/recordings/*.jsonl",
-        path.display()
-    );
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    let text = String::from_utf8(bytes).map_err(|_| {
-        anyhow::anyhow!(
-            "`{}` is not a recording: it is not UTF-8 text",
-            path.display()
-        )
-    })?;
-    Recording::parse(&text)
-        .with_context(|| format!("cannot read `{}` as a recording", path.display()))
-}
-
-fn default_folder(agent: &AgentSpec) -> PathBuf {
-    let player = if matches!(agent, AgentSpec::Command(_)) {
-        "command".to_owned()
-    } else {
-        agent.name().replace([':', '/'], "-")
-    };
-    let name = format!("{}-{player}", compact_utc(now_ms()));
-    unused_folder(Path::new("runs"), &name)
-}
-
 fn bar(json: bool) -> ProgressBar {
     if json || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -460,4 +349,12 @@ fn show(bar: &ProgressBar, progress: Progress) {
         "{done}/{total} plays, {levels} levels, {actions} actions, {} s{left}",
         bar.elapsed().as_secs()
     ));
+}
+
+/// Returns the digests of the sources of all hosted games.
+fn source_digests(games: &Games) -> BTreeMap<String, String> {
+    games
+        .folders()
+        .map(|folder| (folder.metadata.id.to_string(), folder.digest()))
+        .collect()
 }

@@ -19,6 +19,9 @@ pub struct Ledger {
     pub processes: usize,
     /// The reason why the last process ended; `None` if it was killed or is still running.
     pub ended: Option<EvalEnd>,
+    /// The start of the first process and the time of the last line, in milliseconds since 1970.
+    pub started_ms: Option<u64>,
+    pub last_ms: Option<u64>,
     /// The start of the current process and the time of its last line, in milliseconds since 1970.
     current_process: Option<(u64, u64)>,
 }
@@ -41,8 +44,17 @@ pub struct RequestRecord {
     pub ms: u64,
     /// The known usage.
     pub spent: EvalUsage,
-    /// The ids of transmissions without a result in the journal.
-    pub open_transmissions: Vec<String>,
+    /// The transmissions without a result in the journal.
+    pub open_transmissions: Vec<OpenTransmission>,
+}
+
+/// A transmission that is in flight, or was in flight when its process ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenTransmission {
+    pub id: String,
+    /// The worst case of its cost in US dollars, and of its tokens; 0 if it has no bound.
+    pub max_cost_usd: f64,
+    pub max_tokens: u64,
 }
 
 /// The outcome of a request.
@@ -68,6 +80,8 @@ impl Ledger {
             EvalLine::Started { at_ms, .. } => {
                 self.close_process();
                 self.current_process = Some((*at_ms, *at_ms));
+                self.started_ms.get_or_insert(*at_ms);
+                self.last_ms = Some(*at_ms);
                 self.processes += 1;
                 self.ended = None;
             }
@@ -86,10 +100,20 @@ impl Ledger {
                 };
                 self.requests.insert(*request, record);
             }
-            EvalLine::Try { request, id, at_ms } => {
+            EvalLine::Try {
+                request,
+                id,
+                at_ms,
+                max_cost_usd,
+                max_tokens,
+            } => {
                 self.advance_clock(*at_ms);
                 if let Some(record) = self.requests.get_mut(request) {
-                    record.open_transmissions.push(id.clone());
+                    record.open_transmissions.push(OpenTransmission {
+                        id: id.clone(),
+                        max_cost_usd: max_cost_usd.unwrap_or(0.0),
+                        max_tokens: max_tokens.unwrap_or(0),
+                    });
                 }
             }
             EvalLine::TryFailed {
@@ -101,7 +125,7 @@ impl Ledger {
             } => {
                 self.advance_clock(*at_ms);
                 if let Some(record) = self.requests.get_mut(request) {
-                    record.open_transmissions.retain(|open| open != id);
+                    record.open_transmissions.retain(|open| open.id != *id);
                     record.spent.add(spent);
                 }
             }
@@ -218,8 +242,21 @@ impl Ledger {
             .map(|(&number, record)| (number, record))
     }
 
-    /// Returns the known usage, including that of requests in flight.
+    /// Returns the known usage. Transmissions in flight count at their worst case as possibly paid.
     pub fn spent(&self) -> EvalUsage {
+        let mut all = self.known();
+        for open in self
+            .in_flight()
+            .flat_map(|(_, record)| &record.open_transmissions)
+        {
+            all.possibly_paid_usd += open.max_cost_usd;
+            all.possibly_used_tokens = all.possibly_used_tokens.saturating_add(open.max_tokens);
+        }
+        all
+    }
+
+    /// Returns the known usage, including that of failed transmissions of requests in flight.
+    pub(crate) fn known(&self) -> EvalUsage {
         let mut all = self.closed;
         self.in_flight()
             .for_each(|(_, record)| all.add(&record.spent));
@@ -243,6 +280,7 @@ impl Ledger {
     }
 
     fn advance_clock(&mut self, at_ms: u64) {
+        self.last_ms = self.last_ms.max(Some(at_ms));
         if let Some((_, last)) = &mut self.current_process {
             *last = (*last).max(at_ms);
         }
@@ -297,6 +335,8 @@ mod tests {
             request: 1,
             id: id.to_owned(),
             at_ms: 11,
+            max_cost_usd: Some(7.0),
+            max_tokens: Some(70),
         };
         let failed = EvalLine::TryFailed {
             request: 1,
@@ -315,9 +355,17 @@ mod tests {
             ),
             (5, 1, 2)
         );
+        let open = &killed.in_flight().next().unwrap().1.open_transmissions;
+        assert!(open.len() == 1 && open[0].id == "b");
+        // The open transmission counts at its worst case.
+        let usage = killed.spent();
         assert_eq!(
-            killed.in_flight().next().unwrap().1.open_transmissions,
-            ["b"]
+            (
+                usage.cost_usd,
+                usage.possibly_paid_usd,
+                usage.possibly_used_tokens
+            ),
+            (5.0, 7.0, 70)
         );
         assert!(!killed.is_done(&target(), 0, 1, false));
         // The usage of a request includes that of its failed transmissions.
@@ -338,9 +386,10 @@ mod tests {
             (
                 done.spent().input_tokens,
                 done.spent().cost_usd,
+                done.spent().possibly_paid_usd,
                 done.in_flight().count()
             ),
-            (12, 12.0, 0)
+            (12, 12.0, 0.0, 0)
         );
         assert!(done.is_done(&target(), 0, 1, true));
     }

@@ -17,8 +17,8 @@
 //!   only the requests in flight, and the journal names them.
 //! * **A run resumes where it stopped.** An attempt with an answer in the journal is not requested
 //!   again.
-//! * **Limits apply to measured usage.** The limits on money and tokens apply to what all processes
-//!   of the run have spent, including failed requests.
+//! * **Limits cover requests before they are sent.** The worst case of each transmission must fit into
+//!   the rest of the limit, see [`rhae_runs::SpendLimit`].
 //! * **Scoring is separate from running.** Results depend only on the configuration, the journal,
 //!   the data and the parser. They can be recomputed at any time, also with another parser.
 //! * **Solvers do not see solutions.** The solutions are removed from the tasks that a solver
@@ -35,7 +35,7 @@
 //!
 //! use rhae_eval::solver::{RandomSolver, Solver};
 //! use rhae_eval::{EvalSpec, Plan, PlannedSet, assemble, run};
-//! use rhae_protocol::{EVAL_VERSION, EvalConfig, EvalLimits, SOFTWARE};
+//! use rhae_protocol::{EVAL_VERSION, EvalConfig, EvalLimits, RunIdentity, SOFTWARE};
 //! use rhae_runs::RunFolder;
 //! use rhae_tasks::{Grid, Pair, Parser, Task, TaskSet, Test};
 //!
@@ -64,6 +64,7 @@
 //!     data: Vec::new(),
 //!     sets: planned.iter().map(PlannedSet::record).collect(),
 //!     limits,
+//!     identity: RunIdentity::default(),
 //! };
 //! let temp = tempfile::tempdir()?;
 //! let folder = RunFolder::create(&temp.path().join("eval"), &config)?;
@@ -106,11 +107,11 @@ use std::path::PathBuf;
 use rhae_runs::RunsError;
 
 pub use estimate::{Estimate, estimate};
-pub use ledger::{ClosedAttempt, Ledger, RequestOutcome, RequestRecord};
+pub use ledger::{ClosedAttempt, Ledger, OpenTransmission, RequestOutcome, RequestRecord};
 pub use plan::{Plan, PlannedSet, shard};
 pub use report::report;
 pub use results::{AttemptResult, EvalResults, SetResult, assemble};
-pub use run::{EvalSpec, Progress, run};
+pub use run::{EvalSpec, Progress, check_limits, run};
 pub use solve_task::{SolveReport, solve_task};
 pub use tables::{csv, markdown};
 pub use task_report::{TaskReport, load_attempts, revision_warning};
@@ -133,6 +134,9 @@ pub enum EvalError {
         /// The revision of the loaded data.
         found: String,
     },
+    /// The first request does not fit into a limit. Names the smallest limit that allows it.
+    #[error("{0}")]
+    SpendLimit(String),
     /// The configuration has an invalid value.
     #[error("{0}")]
     Config(String),

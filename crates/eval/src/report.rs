@@ -132,7 +132,7 @@ fn notices(results: &EvalResults) -> Vec<String> {
     }
     if results.lost_in_flight > 0 {
         notices.push(format!(
-            "{} requests were in flight when a process was killed. They were repeated, and the cost of the first transmission is unknown.",
+            "{} requests were in flight when a process was killed. They were repeated; the first transmission was possibly paid.",
             results.lost_in_flight
         ));
     }

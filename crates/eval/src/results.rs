@@ -7,7 +7,7 @@ mod tally;
 
 use std::collections::BTreeMap;
 
-use rhae_protocol::{EvalConfig, EvalEnd, EvalUsage};
+use rhae_protocol::{EvalConfig, EvalEnd, EvalUsage, RunIdentity};
 use rhae_tasks::{
     Answers, AttemptAnswer, Grid, Parser, Rules, Score, Submission, SubmissionForm, TaskId,
     TestAnswers, parse_whole_task, score,
@@ -46,10 +46,19 @@ pub struct EvalResults {
     pub processes: usize,
     /// The number of requests that have ended.
     pub requests: usize,
-    /// The number of requests that were in flight when a process was killed. Their cost is unknown.
+    /// The number of requests that were in flight when a process was killed. They count at their
+    /// worst case as possibly paid.
     pub lost_in_flight: usize,
     #[serde(flatten)]
     pub spent: EvalUsage,
+    /// The start of the first process and the last line of the journal, as Unix times in
+    /// milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_ms: Option<u64>,
+    #[serde(flatten)]
+    pub identity: RunIdentity,
     pub sets: Vec<SetResult>,
     /// All attempts, ordered by set, task, test and attempt.
     #[serde(skip)]
@@ -196,6 +205,9 @@ pub fn assemble(
             .count(),
         lost_in_flight: ledger.in_flight().count(),
         spent: ledger.spent(),
+        started_ms: ledger.started_ms,
+        ended_ms: ledger.last_ms,
+        identity: config.identity.clone(),
         sets: results,
         attempt_results,
     })

@@ -1,14 +1,14 @@
 //! The run: worker threads send requests and journal the results, and a supervising thread reports
 //! progress and stops the run.
 
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use rhae_llm::{Attempt, CostBound, SpendGuard as _, SpendRefusal};
 use rhae_protocol::{EvalEnd, EvalLimits, EvalLine, EvalUsage};
-use rhae_runs::{Journal, RunFolder, RunsError, now_ms};
+use rhae_runs::{Journal, RunFolder, RunsError, SpendLimit, SpendLimits, Spent, now_ms};
 use rhae_tasks::Parser;
 
 use crate::EvalError;
@@ -84,13 +84,8 @@ pub fn run(
     let jobs = spec.plan.open(&ledger, spec.retry_failed);
     let before = spec.plan.requests() - jobs.len();
     let threads = spec.limits.concurrency.clamp(1, jobs.len().max(1));
-    let scheduler = Scheduler::new(
-        jobs,
-        spec.limits,
-        ledger.spent(),
-        ledger.seconds(),
-        ledger.next_request(),
-    );
+    let scheduler = Scheduler::new(jobs, spec.limits, ledger.seconds(), ledger.next_request());
+    let spend_limit = spend_limit(&spec.limits, &ledger);
     let tally = Tally::new(spec.plan, spec.parser, &ledger);
     ledger.add(&started);
     let shared = Shared {
@@ -100,7 +95,7 @@ pub fn run(
         cancelled: AtomicBool::new(false),
         tally: Mutex::new(tally),
         ledger: Mutex::new(ledger),
-        counted: Mutex::new(BTreeMap::new()),
+        spend_limit,
         fault: Mutex::new(None),
     };
     std::thread::scope(|scope| {
@@ -153,9 +148,7 @@ struct Shared<'a> {
     cancelled: AtomicBool,
     tally: Mutex<Tally>,
     ledger: Mutex<Ledger>,
-    /// The usage of failed transmissions of requests in flight, which the scheduler has already
-    /// counted.
-    counted: Mutex<BTreeMap<u64, EvalUsage>>,
+    spend_limit: SpendLimit,
     /// The first error of a write to the journal.
     fault: Mutex<Option<RunsError>>,
 }
@@ -249,30 +242,14 @@ impl Shared<'_> {
         if let Some(reason) = ends_run {
             self.scheduler.stop(reason);
         }
-        let counted = self
-            .counted
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&request)
-            .unwrap_or_default();
-        let rest = EvalUsage {
-            input_tokens: spent.input_tokens.saturating_sub(counted.input_tokens),
-            output_tokens: spent.output_tokens.saturating_sub(counted.output_tokens),
-            cost_usd: (spent.cost_usd - counted.cost_usd).max(0.0),
-            unpriced: spent.unpriced.saturating_sub(counted.unpriced),
-            ..EvalUsage::default()
-        };
-        self.scheduler.end(&rest, &spent);
+        self.scheduler.end();
     }
 
     /// Journals a line. If the line cannot be written, stops the run and returns false.
     fn write(&self, line: &EvalLine) -> bool {
         match self.journal.append(line) {
             Ok(()) => {
-                self.ledger
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .add(line);
+                self.lock_ledger().add(line);
                 true
             }
             Err(error) => {
@@ -286,12 +263,8 @@ impl Shared<'_> {
         }
     }
 
-    fn written(&self, line: &EvalLine) -> Result<(), String> {
-        if self.write(line) {
-            Ok(())
-        } else {
-            Err("cannot write the journal".to_owned())
-        }
+    fn lock_ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock_tally(&self) -> MutexGuard<'_, Tally> {
@@ -313,23 +286,36 @@ impl Shared<'_> {
                 .iter()
                 .map(|planned| planned.selection.len())
                 .sum(),
-            spent: status.spent,
+            spent: self.lock_ledger().known(),
         }
     }
 }
 
 impl TransmissionLog for Shared<'_> {
-    fn sending(&self, request: u64, id: &str) -> Result<(), String> {
-        // The scheduler checked the limits for the first transmission. Retries must respect them as
-        // well.
-        if let Some(reason) = self.scheduler.limit_reached_now() {
-            return Err(reason);
-        }
-        self.written(&EvalLine::Try {
+    fn reserve(
+        &self,
+        request: u64,
+        id: &str,
+        worst: &CostBound,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), SpendRefusal> {
+        self.spend_limit.reserve(worst, cancelled)?;
+        let line = EvalLine::Try {
             request,
             id: id.to_owned(),
             at_ms: now_ms(),
-        })
+            max_cost_usd: worst.usd(),
+            max_tokens: worst.tokens(),
+        };
+        if self.write(&line) {
+            return Ok(());
+        }
+        self.spend_limit.settle(worst, None);
+        Err(SpendRefusal::Limit("cannot write the journal".to_owned()))
+    }
+
+    fn settle(&self, worst: &CostBound, attempt: &Attempt) {
+        self.spend_limit.settle(worst, Some(attempt));
     }
 
     fn failed(
@@ -339,20 +325,67 @@ impl TransmissionLog for Shared<'_> {
         message: &str,
         spent: &EvalUsage,
     ) -> Result<(), String> {
-        self.counted
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .entry(request)
-            .or_default()
-            .add(spent);
-        self.scheduler.add_spent(spent);
         let (id, message) = (id.to_owned(), message.to_owned());
-        self.written(&EvalLine::TryFailed {
+        let line = EvalLine::TryFailed {
             request,
             id,
             at_ms: now_ms(),
             message,
             spent: *spent,
-        })
+        };
+        if self.write(&line) {
+            Ok(())
+        } else {
+            Err("cannot write the journal".to_owned())
+        }
     }
+}
+
+/// Checks, before anything is sent, whether the first open request fits into the limits of money and
+/// tokens. Returns a warning if the cost of the requests has no bound, so that the limits may be
+/// exceeded.
+///
+/// # Errors
+///
+/// Returns [`EvalError::SpendLimit`] with the smallest workable limit if the request does not fit.
+pub fn check_limits(
+    plan: &Plan,
+    solver: &dyn Solver,
+    limits: &EvalLimits,
+    ledger: &Ledger,
+    retry_failed: bool,
+) -> Result<Option<String>, EvalError> {
+    let open = plan.open(ledger, retry_failed);
+    let Some(worst) = open.first().and_then(|job| {
+        let question = Question {
+            set: &job.target.set,
+            id: &job.id,
+            task: plan.task(job),
+            tests: &job.target.tests,
+            attempts: &job.target.attempts,
+        };
+        solver.cost_bound(&question)
+    }) else {
+        return Ok(None);
+    };
+    let limit = spend_limit(limits, ledger);
+    limit.check_first(&worst).map_err(EvalError::SpendLimit)?;
+    Ok(limit.warning(&worst))
+}
+
+/// Creates the limit of money and tokens of a process. What earlier processes spent or possibly paid
+/// counts towards it.
+fn spend_limit(limits: &EvalLimits, ledger: &Ledger) -> SpendLimit {
+    let limits = SpendLimits {
+        usd: limits.cost_usd,
+        tokens: limits.tokens,
+    };
+    let spent = ledger.spent();
+    SpendLimit::new(
+        limits,
+        Spent {
+            usd: spent.cost_usd + spent.possibly_paid_usd,
+            tokens: spent.tokens().saturating_add(spent.possibly_used_tokens),
+        },
+    )
 }

@@ -1,15 +1,13 @@
-//! The queue of requests. It admits a request only when all limits allow it.
+//! The queue of requests. It admits a request when the rate and the time limits allow it.
 //!
-//! **Invariant:** spend limits use measured costs. While such a limit is set and requests are in
-//! flight, the scheduler admits another request only if the limit would hold even if the new
-//! request and all requests in flight cost as much as the most expensive request so far. The first
-//! request is sent alone. A request that is sent while none is in flight may exceed the limit.
+//! The limits of money and tokens apply to transmissions, not to requests: see
+//! [`rhae_runs::SpendLimit`].
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rhae_protocol::{EvalEnd, EvalLimits, EvalUsage};
+use rhae_protocol::{EvalEnd, EvalLimits};
 
 use crate::plan::Job;
 use crate::solver::SolverFailureKind;
@@ -27,9 +25,6 @@ struct State {
     next: usize,
     in_flight: usize,
     ended: usize,
-    spent: EvalUsage,
-    /// The cost of the most expensive request so far; `None` before the first has ended.
-    max_cost: Option<EvalUsage>,
     next_send: Instant,
     /// The time of the first request of each task, by set and id.
     task_started: BTreeMap<(usize, String), Instant>,
@@ -51,19 +46,12 @@ pub(crate) struct AdmittedRequest {
 pub(crate) struct SchedulerStatus {
     pub(crate) ended: usize,
     pub(crate) in_flight: usize,
-    pub(crate) spent: EvalUsage,
     pub(crate) stop: Option<EvalEnd>,
 }
 
 impl Scheduler {
-    /// Creates a queue. `spent` and `seconds` are the usage and working time of earlier processes.
-    pub(crate) fn new(
-        jobs: Vec<Job>,
-        limits: EvalLimits,
-        spent: EvalUsage,
-        seconds: f64,
-        next_request: u64,
-    ) -> Self {
+    /// Creates a queue. `seconds` is the working time of earlier processes.
+    pub(crate) fn new(jobs: Vec<Job>, limits: EvalLimits, seconds: f64, next_request: u64) -> Self {
         let now = Instant::now();
         let run_deadline = limits
             .run_seconds
@@ -73,8 +61,6 @@ impl Scheduler {
             next: 0,
             in_flight: 0,
             ended: 0,
-            spent,
-            max_cost: None,
             next_send: now,
             task_started: BTreeMap::new(),
             stop: None,
@@ -104,19 +90,10 @@ impl Scheduler {
                 self.changed.notify_all();
                 return None;
             }
-            if let Some(reason) = self.limit_reached(&state) {
-                state.stop = Some(EvalEnd::Stopped(reason));
-                self.changed.notify_all();
-                return None;
-            }
-            let wait = if state.in_flight > 0 && self.might_exceed(&state) {
-                Some(Duration::from_secs(1))
-            } else {
-                (state.next_send > now).then(|| state.next_send - now)
-            };
-            let Some(wait) = wait else {
+            if state.next_send <= now {
                 return Some(self.take(&mut state, now));
-            };
+            }
+            let wait = state.next_send - now;
             let wait = self.run_deadline.map_or(wait, |deadline| {
                 wait.min(deadline.saturating_duration_since(now))
             });
@@ -165,29 +142,11 @@ impl Scheduler {
         }
     }
 
-    /// Adds the usage of a transmission before its request ends.
-    pub(crate) fn add_spent(&self, spent: &EvalUsage) {
-        self.lock().spent.add(spent);
-        self.changed.notify_all();
-    }
-
-    /// Records the end of a request. `total` is its usage, and `rest` the part of it that
-    /// [`add_spent`](Self::add_spent) has not counted yet.
-    pub(crate) fn end(&self, rest: &EvalUsage, total: &EvalUsage) {
+    /// Records the end of a request.
+    pub(crate) fn end(&self) {
         let mut state = self.lock();
         state.in_flight -= 1;
         state.ended += 1;
-        state.spent.add(rest);
-        let max_cost = state.max_cost.unwrap_or_default();
-        let tokens = if total.tokens() > max_cost.tokens() {
-            total
-        } else {
-            &max_cost
-        };
-        state.max_cost = Some(EvalUsage {
-            cost_usd: total.cost_usd.max(max_cost.cost_usd),
-            ..*tokens
-        });
         drop(state);
         self.changed.notify_all();
     }
@@ -212,54 +171,8 @@ impl Scheduler {
         SchedulerStatus {
             ended: state.ended,
             in_flight: state.in_flight,
-            spent: state.spent,
             stop: state.stop.clone(),
         }
-    }
-
-    /// Returns a message if the limit of money or tokens is reached.
-    pub(crate) fn limit_reached_now(&self) -> Option<String> {
-        self.limit_reached(&self.lock())
-    }
-
-    fn limit_reached(&self, state: &State) -> Option<String> {
-        if let Some(limit) = self
-            .limits
-            .cost_usd
-            .filter(|&limit| state.spent.cost_usd >= limit)
-        {
-            return Some(format!(
-                "the spend limit is reached: {:.4} of {limit} USD are spent",
-                state.spent.cost_usd
-            ));
-        }
-        let limit = self
-            .limits
-            .tokens
-            .filter(|&limit| state.spent.tokens() >= limit)?;
-        Some(format!(
-            "the token limit is reached: {} of {limit} tokens are used",
-            state.spent.tokens()
-        ))
-    }
-
-    fn might_exceed(&self, state: &State) -> bool {
-        if self.limits.cost_usd.is_none() && self.limits.tokens.is_none() {
-            return false;
-        }
-        let Some(max_cost) = &state.max_cost else {
-            return true;
-        };
-        let many = state.in_flight as u64 + 1;
-        let money = self
-            .limits
-            .cost_usd
-            .is_some_and(|limit| state.spent.cost_usd + many as f64 * max_cost.cost_usd > limit);
-        let tokens = self
-            .limits
-            .tokens
-            .is_some_and(|limit| state.spent.tokens() + many * max_cost.tokens() > limit);
-        money || tokens
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -296,55 +209,16 @@ mod tests {
         (0..count).map(job).collect()
     }
 
-    fn cost(cost_usd: f64) -> EvalUsage {
-        EvalUsage {
-            cost_usd,
-            ..EvalUsage::default()
-        }
-    }
-
     #[test]
-    fn spend_limit_uses_measured_costs() {
-        let limits = EvalLimits {
-            concurrency: 8,
-            cost_usd: Some(1.0),
-            ..EvalLimits::default()
-        };
-        let scheduler = Scheduler::new(jobs(100), limits, cost(0.25), 0.0, 1);
-        assert_eq!(scheduler.admit().unwrap().request, 1);
-        scheduler.end(&cost(0.2), &cost(0.2));
-        // 0.45 are spent: two more may be in flight, a third might exceed the limit.
-        assert!(scheduler.admit().is_some() && scheduler.admit().is_some());
-        assert!(scheduler.might_exceed(&scheduler.lock()));
-        scheduler.end(&cost(0.2), &cost(0.2));
-        scheduler.end(&cost(0.2), &cost(0.2));
-        // 0.85 are spent: one more request may be sent alone. It exceeds the limit, so none is
-        // admitted after it.
-        assert!(scheduler.admit().is_some());
-        scheduler.end(&cost(0.2), &cost(0.2));
-        assert!(scheduler.admit().is_none());
-        assert!(
-            scheduler
-                .wait(Duration::ZERO)
-                .stop
-                .unwrap()
-                .text()
-                .contains("1.0500 of 1 USD are spent")
-        );
-    }
-
-    #[test]
-    fn first_request_is_sent_alone_under_a_spend_limit() {
-        let limits = EvalLimits {
-            concurrency: 8,
-            tokens: Some(1000),
-            ..EvalLimits::default()
-        };
-        let scheduler = Scheduler::new(jobs(3), limits, EvalUsage::default(), 0.0, 1);
-        assert!(scheduler.admit().is_some());
-        assert!(scheduler.might_exceed(&scheduler.lock()));
-        let free = Scheduler::new(jobs(3), EvalLimits::default(), EvalUsage::default(), 0.0, 1);
-        assert!((0..3).all(|_| free.admit().is_some()) && free.admit().is_none());
+    fn all_requests_are_admitted_once() {
+        let scheduler = Scheduler::new(jobs(3), EvalLimits::default(), 0.0, 5);
+        let numbers: Vec<u64> = std::iter::from_fn(|| scheduler.admit())
+            .map(|admitted| admitted.request)
+            .collect();
+        assert_eq!(numbers, [5, 6, 7]);
+        scheduler.end();
+        let status = scheduler.wait(Duration::ZERO);
+        assert_eq!((status.ended, status.in_flight), (1, 2));
     }
 
     #[test]
@@ -353,7 +227,7 @@ mod tests {
             task_seconds: Some(0.0),
             ..EvalLimits::default()
         };
-        let scheduler = Scheduler::new(jobs(1), limits, EvalUsage::default(), 0.0, 1);
+        let scheduler = Scheduler::new(jobs(1), limits, 0.0, 1);
         let admitted = scheduler.admit().unwrap();
         assert!(
             !admitted.may_send && admitted.deadline.unwrap().1 == SolverFailureKind::TaskTimeout
@@ -362,11 +236,7 @@ mod tests {
             run_seconds: Some(5.0),
             ..EvalLimits::default()
         };
-        assert!(
-            Scheduler::new(jobs(1), limits, EvalUsage::default(), 5.0, 1)
-                .admit()
-                .is_none()
-        );
+        assert!(Scheduler::new(jobs(1), limits, 5.0, 1).admit().is_none());
     }
 
     #[test]
@@ -375,7 +245,7 @@ mod tests {
             requests_per_minute: Some(60.0),
             ..EvalLimits::default()
         };
-        let scheduler = Scheduler::new(jobs(3), limits, EvalUsage::default(), 0.0, 1);
+        let scheduler = Scheduler::new(jobs(3), limits, 0.0, 1);
         let task_started = Instant::now();
         scheduler.admit().unwrap();
         assert!(scheduler.lock().next_send > task_started + Duration::from_millis(900));

@@ -8,6 +8,7 @@ mod search;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use rhae_llm::{Attempt, CostBound, SpendRefusal};
 use rhae_protocol::{EvalAnswer, EvalUsage};
 use rhae_tasks::{Task, TaskId};
 
@@ -174,6 +175,12 @@ pub trait Solver: Sync {
         None
     }
 
+    /// Returns the worst case of one transmission of a request. Returns `None` if the solver sends no
+    /// requests to a model.
+    fn cost_bound(&self, _question: &Question<'_>) -> Option<CostBound> {
+        None
+    }
+
     /// Estimates the cost of a request before it is sent. Returns `None` if the solver sends no
     /// requests to a model.
     fn estimate_cost(&self, _question: &Question<'_>) -> Option<CostEstimate> {
@@ -216,7 +223,14 @@ pub struct RequestContext<'a> {
 
 /// The journal of transmissions.
 pub(crate) trait TransmissionLog: Sync {
-    fn sending(&self, request: u64, id: &str) -> Result<(), String>;
+    fn reserve(
+        &self,
+        request: u64,
+        id: &str,
+        worst: &CostBound,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), SpendRefusal>;
+    fn settle(&self, worst: &CostBound, attempt: &Attempt);
     fn failed(
         &self,
         request: u64,
@@ -237,14 +251,21 @@ impl RequestContext<'_> {
             .map(|(_, kind)| kind)
     }
 
-    /// Journals a transmission that is about to be sent.
+    /// Reserves the worst case of a transmission that is about to be sent, and journals it. Waits
+    /// while the worst case may still fit into the limits of the run.
     ///
     /// # Errors
     ///
-    /// Returns the reason why it must not be sent: a limit is reached, or the journal cannot be
-    /// written.
-    pub fn sending(&self, id: &str) -> Result<(), String> {
-        self.log.sending(self.request, id)
+    /// Returns the reason why the transmission must not be sent: it does not fit into a limit, the
+    /// request expired while it waited, or the journal cannot be written.
+    pub fn reserve(&self, id: &str, worst: &CostBound) -> Result<(), SpendRefusal> {
+        let expired = || self.expired().is_some();
+        self.log.reserve(self.request, id, worst, &expired)
+    }
+
+    /// Replaces a reservation by the cost of a transmission that has ended.
+    pub fn settle(&self, worst: &CostBound, attempt: &Attempt) {
+        self.log.settle(worst, attempt);
     }
 
     /// Journals a transmission that failed, with its usage.

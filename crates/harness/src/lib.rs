@@ -31,7 +31,7 @@
 //! use rhae_engine::{Catalog, Rng};
 //! use rhae_games::Builtin;
 //! use rhae_harness::{RunFolder, RunSpec, load_plays, new_run_id, run};
-//! use rhae_protocol::{RUN_VERSION, RunConfig, SOFTWARE};
+//! use rhae_protocol::{RUN_VERSION, RunConfig, RunIdentity, SOFTWARE};
 //! use rhae_scoring::Method;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -49,11 +49,13 @@
 //!     budget: "30".to_owned(),
 //!     method: Method::DEFAULT.name().to_owned(),
 //!     step_timeout_ms: 10_000,
+//!     run_timeout_ms: None,
 //!     generator: Rng::NAME.to_owned(),
 //!     server: None,
 //!     competition: false,
 //!     games_dirs: Vec::new(),
 //!     model: None,
+//!     identity: RunIdentity::default(),
 //! };
 //! let spec = RunSpec {
 //!     folder: RunFolder::create(&temp.path().join("run"), &config)?,
@@ -78,7 +80,10 @@ mod budget;
 mod film;
 mod ids;
 mod journal;
+mod model_player;
 mod play;
+mod remote;
+mod request;
 mod results;
 mod run;
 
@@ -86,11 +91,19 @@ pub use budget::{Budget, BudgetError};
 pub use film::film;
 pub use ids::play_id;
 pub use journal::load_plays;
+pub use model_player::ModelOptions;
+pub use remote::RemoteArena;
+pub use request::{
+    PreparedRun, ResumeOptions, RunRequest, open_run, prepare_resumed, read_recording, select_games,
+};
 pub use results::{Results, assemble};
 pub use rhae_runs::{RunFolder, new_run_id};
 pub use run::{Arena, Progress, RunSpec, run};
 
+use rhae_agents::UnknownAgent;
+use rhae_client::ClientError;
 use rhae_engine::CatalogError;
+use rhae_llm::LlmError;
 use rhae_runs::RunsError;
 
 /// The reason why a run failed. Failures of agents and environments are results, not errors.
@@ -102,6 +115,22 @@ pub enum HarnessError {
     /// An environment is unknown or cannot be opened.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
+    /// The server cannot be used.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// There is no such agent.
+    #[error(transparent)]
+    Agent(#[from] UnknownAgent),
+    /// The model cannot be opened.
+    #[error(transparent)]
+    Model(#[from] LlmError),
+    /// The first request of a model does not fit into the spend limit. Names the smallest limit that
+    /// allows it.
+    #[error("{0}")]
+    SpendLimit(String),
+    /// An option of a [`RunRequest`] is invalid or does not fit the others.
+    #[error("{0}")]
+    Request(String),
     /// The configuration has an invalid value.
     #[error("the run's configuration is invalid: {0}")]
     Config(String),

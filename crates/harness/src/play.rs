@@ -211,16 +211,21 @@ impl RunningPlay {
         self.shared().stop();
     }
 
-    /// Stops the play because the run is interrupted. The recording remains without an ending, and
+    /// Stops the play because the run is interrupted, for the given reason if the user did not
+    /// interrupt it. The recording remains without an ending, and
     /// the returned counts are used only for the report.
-    pub(crate) fn interrupt(&self) -> PlayResult {
+    pub(crate) fn interrupt(&self, reason: Option<String>) -> PlayResult {
         let mut shared = self.shared();
         shared.stop();
         if let Writer::Open(mut writer) = std::mem::replace(&mut shared.writer, Writer::Closed) {
             // A resumed run repeats the play, so a failed flush loses nothing.
             let _ = writer.flush();
         }
-        self.result(&shared, Ending::Interrupted.into())
+        let end = PlayEnd {
+            ending: Ending::Interrupted,
+            message: reason,
+        };
+        self.result(&shared, end)
     }
 
     fn shared(&self) -> MutexGuard<'_, SharedState> {
@@ -504,7 +509,7 @@ impl RunningPlay {
 }
 
 /// A copy of the last observation, which the agent can read without a lock.
-struct ObservationBuffer {
+pub(crate) struct ObservationBuffer {
     frames: Vec<Frame>,
     state: PlayState,
     levels_completed: u8,
@@ -514,7 +519,7 @@ struct ObservationBuffer {
 }
 
 impl ObservationBuffer {
-    fn of(step: &PlayStep<'_>) -> Self {
+    pub(crate) fn of(step: &PlayStep<'_>) -> Self {
         Self {
             frames: step.frames.to_vec(),
             state: step.outcome.state,
@@ -525,7 +530,7 @@ impl ObservationBuffer {
         }
     }
 
-    fn view(&self) -> View<'_> {
+    pub(crate) fn view(&self) -> View<'_> {
         View {
             frames: &self.frames,
             state: self.state,

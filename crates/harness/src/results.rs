@@ -101,6 +101,9 @@ pub fn assemble(
         report: String::new(),
         seconds: 0.0,
         spent: ModelUsage::total(cards.iter().filter_map(|card| card.spent)),
+        started_ms: None,
+        ended_ms: None,
+        identity: config.identity.clone(),
     };
     Ok(Results { cards, summary })
 }

@@ -110,7 +110,13 @@ pub fn run(
     let method: Method = parse(&spec.config.method)?;
     spec.folder.create_subfolder("recordings")?;
     let (journal, lines) = Journal::open(&spec.folder)?;
+    let earlier = EarlierProcesses::of(&lines);
     let mut all = Plays::new(spec, arena, journal, lines)?;
+    all.deadline = spec
+        .config
+        .run_timeout_ms
+        .map(|limit| started + Duration::from_millis(limit.saturating_sub(earlier.working_ms)));
+    let started_ms = earlier.started_ms.unwrap_or_else(now_ms);
     all.journal.append(&JournalLine::Started {
         at_ms: now_ms(),
         resumed: spec.resumed,
@@ -127,6 +133,8 @@ pub fn run(
     results.summary.folder = spec.folder.path().display().to_string();
     results.summary.report = spec.folder.file("report.html").display().to_string();
     results.summary.seconds = started.elapsed().as_secs_f64();
+    results.summary.started_ms = Some(started_ms);
+    results.summary.ended_ms = Some(now_ms());
     write_results(spec, arena.replays(), &results, &play_results)?;
     if results.summary.finished {
         all.journal
@@ -153,6 +161,8 @@ struct Plays<'a> {
     started: usize,
     /// Whether a suspended play reported a cause that affects all plays.
     halted: bool,
+    /// The end of the run's time limit.
+    deadline: Option<Instant>,
     reports: Reports,
 }
 
@@ -188,6 +198,7 @@ impl<'a> Plays<'a> {
             total,
             started: 0,
             halted: false,
+            deadline: None,
             reports: channel(),
         })
     }
@@ -197,7 +208,7 @@ impl<'a> Plays<'a> {
         interrupt: &AtomicBool,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), HarnessError> {
-        while !interrupt.load(Ordering::Relaxed) {
+        while !interrupt.load(Ordering::Relaxed) && !self.is_timed_out() {
             while !self.halted
                 && self.running.len() < self.spec.jobs.max(1)
                 && let Some((repeat, id)) = self.waiting.pop_front()
@@ -288,11 +299,22 @@ impl<'a> Plays<'a> {
                 self.record_result(finished)?;
             }
         }
-        let interrupted = self.running.values().map(|play| play.interrupt());
+        let reason = self
+            .is_timed_out()
+            .then(|| "the time limit of the run is reached".to_owned());
+        let interrupted = self
+            .running
+            .values()
+            .map(|play| play.interrupt(reason.clone()));
         self.done.extend(interrupted);
         self.exiting
             .extend(std::mem::take(&mut self.running).into_values());
         Ok(std::mem::take(&mut self.done))
+    }
+
+    fn is_timed_out(&self) -> bool {
+        self.deadline
+            .is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     fn end_stuck_plays(&mut self) -> Result<(), HarnessError> {
@@ -344,12 +366,41 @@ impl<'a> Plays<'a> {
     }
 }
 
+/// The processes that worked on a run before this one.
+#[derive(Debug, Default, PartialEq)]
+struct EarlierProcesses {
+    /// The start of the first process, as a Unix time in milliseconds.
+    started_ms: Option<u64>,
+    /// The total working time. For a process that was killed, the time up to its last line counts.
+    working_ms: u64,
+}
+
+impl EarlierProcesses {
+    fn of(lines: &[JournalLine]) -> Self {
+        let mut earlier = Self::default();
+        let mut last_ms = 0;
+        for line in lines {
+            match *line {
+                JournalLine::Started { at_ms, .. } => {
+                    earlier.started_ms.get_or_insert(at_ms);
+                    last_ms = at_ms;
+                }
+                JournalLine::Play { at_ms, .. } | JournalLine::Finished { at_ms } => {
+                    earlier.working_ms += at_ms.saturating_sub(last_ms);
+                    last_ms = last_ms.max(at_ms);
+                }
+            }
+        }
+        earlier
+    }
+}
+
 /// Ensures that no agent process survives the run, however the run ends.
 impl Drop for Plays<'_> {
     fn drop(&mut self) {
         self.running
             .values()
-            .for_each(|play| drop(play.interrupt()));
+            .for_each(|play| drop(play.interrupt(None)));
         let deadline = Instant::now() + EXIT_GRACE_PERIOD;
         while Instant::now() < deadline && self.exiting.iter().any(|play| !play.agent_has_exited())
         {

@@ -72,6 +72,7 @@ mod recorded;
 mod reply;
 mod request;
 mod secret;
+mod spend_guard;
 mod sse;
 mod tokens;
 mod usage;
@@ -87,6 +88,7 @@ pub use observer::{Attempt, AttemptStart, CallObserver, CallOutcome, Halt};
 pub use provider::{PROVIDERS, Provider, ProviderEntry};
 pub use reply::{Finish, Reply};
 pub use request::{Part, Request, Role, Turn};
+pub use spend_guard::{SpendGuard, SpendRefusal};
 pub use tokens::estimate_tokens;
 pub use usage::{Prices, Usage};
 

@@ -16,7 +16,9 @@ use crate::observer::{Attempt, AttemptStart, CallObserver, CallOutcome, Halt};
 use crate::provider::Backend;
 use crate::recorded::{self, Recorder};
 use crate::wire::{AssemblerSink, Wire};
-use crate::{CancelToken, CostBound, LlmError, ModelConfig, Models, Reply, Request, Usage, mock};
+use crate::{
+    CancelToken, CostBound, LlmError, ModelConfig, Models, Rate, Reply, Request, Usage, mock,
+};
 
 /// An opened model.
 ///
@@ -141,6 +143,16 @@ impl Model {
     /// Returns the name of the model in the configuration file.
     pub fn name(&self) -> &str {
         &self.config.name
+    }
+
+    /// Limits the rate of requests, instead of the configured rate.
+    pub fn limit_rate(&mut self, rate: Rate) {
+        if let Source::Record { of, .. } = &mut self.source {
+            return of.limit_rate(rate);
+        }
+        self.config.limits.rate_limit = Some(rate);
+        self.config.limits.requests_per_minute = None;
+        self.admission = Admission::new(&self.config);
     }
 
     /// Returns the cost of tokens in US dollars, from the configured prices or, without prices,

@@ -92,6 +92,15 @@ impl Attempt {
     pub const fn is_unpriced(&self) -> bool {
         self.usage.is_some() && self.cost_usd.is_none()
     }
+
+    /// Returns whether the attempt may have consumed tokens that were not reported: it failed after
+    /// the request was sent, or its reply has no usage report.
+    pub fn is_uncounted(&self) -> bool {
+        match &self.failure {
+            Some(failure) => failure.may_have_consumed_tokens(),
+            None => self.usage.is_none(),
+        }
+    }
 }
 
 /// The result of a call.
@@ -132,10 +141,9 @@ impl CallOutcome {
     /// Returns the number of attempts that may have consumed unreported tokens: failures after the
     /// request was sent, and replies without a usage report.
     pub fn uncounted(&self) -> usize {
-        let unknown = |attempt: &&Attempt| match &attempt.failure {
-            Some(failure) => failure.may_have_consumed_tokens(),
-            None => attempt.usage.is_none(),
-        };
-        self.attempts.iter().filter(unknown).count()
+        self.attempts
+            .iter()
+            .filter(|attempt| attempt.is_uncounted())
+            .count()
     }
 }

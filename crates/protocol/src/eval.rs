@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::EvalEnd;
+use crate::{EvalEnd, RunIdentity};
 
 /// The version of the configuration and of the journal.
 pub const EVAL_VERSION: u32 = 1;
@@ -63,6 +63,8 @@ pub struct EvalConfig {
     pub sets: Vec<EvalSet>,
     /// The limits at the start of the run. A resumed run may have others.
     pub limits: EvalLimits,
+    #[serde(flatten)]
+    pub identity: RunIdentity,
 }
 
 /// A task set and the tests that were selected from it.
@@ -148,6 +150,12 @@ pub enum EvalLine {
         /// The id of the transmission, which is also sent to the provider.
         id: String,
         at_ms: u64,
+        /// The worst case of its cost in US dollars; absent if it has no bound.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_cost_usd: Option<f64>,
+        /// The maximum number of its input and output tokens; absent if it has no bound.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_tokens: Option<u64>,
     },
     /// A transmission failed. If a transmission has no such line and its request has neither an
     /// answer nor a failure, the transmission was in flight when the process ended.
@@ -270,6 +278,12 @@ pub struct EvalUsage {
     /// provider reported them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unmeasured: u64,
+    /// The maximum additional cost in US dollars of transmissions whose cost is not fully known.
+    #[serde(default, skip_serializing_if = "is_zero_cost")]
+    pub possibly_paid_usd: f64,
+    /// The maximum additional tokens of transmissions whose tokens are not fully known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub possibly_used_tokens: u64,
 }
 
 impl EvalUsage {
@@ -286,12 +300,18 @@ impl EvalUsage {
     /// let usage = EvalUsage { cost_usd: 0.25, ..EvalUsage::default() };
     /// assert_eq!(usage.cost(), "0.2500 USD");
     /// assert_eq!(EvalUsage { unpriced: 1, ..usage }.cost(), "at least 0.2500 USD");
+    /// let killed = EvalUsage { possibly_paid_usd: 0.5, ..usage };
+    /// assert_eq!(killed.cost(), "0.2500 USD (possibly paid: up to 0.5000 USD more)");
     /// ```
     pub fn cost(&self) -> String {
-        match (self.unpriced, self.cost_usd) {
+        let known = match (self.unpriced, self.cost_usd) {
             (0, usd) => format!("{usd:.4} USD"),
             (_, 0.0) => "cost not known".to_owned(),
             (_, usd) => format!("at least {usd:.4} USD"),
+        };
+        match self.possibly_paid_usd {
+            0.0 => known,
+            usd => format!("{known} (possibly paid: up to {usd:.4} USD more)"),
         }
     }
 
@@ -307,6 +327,10 @@ impl EvalUsage {
         self.cost_usd += other.cost_usd;
         self.unpriced = self.unpriced.saturating_add(other.unpriced);
         self.unmeasured = self.unmeasured.saturating_add(other.unmeasured);
+        self.possibly_paid_usd += other.possibly_paid_usd;
+        self.possibly_used_tokens = self
+            .possibly_used_tokens
+            .saturating_add(other.possibly_used_tokens);
     }
 }
 

@@ -54,6 +54,7 @@ mod ending;
 mod eval;
 mod eval_end;
 mod frames;
+mod identity;
 mod packed;
 mod play;
 mod recording;
@@ -72,6 +73,7 @@ pub use eval::{
 };
 pub use eval_end::EvalEnd;
 pub use frames::{Cell, FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
+pub use identity::{RunIdentity, RunListing, RunStatus};
 pub use packed::{ObservationView, PACKED_VERSION, Packer, base64};
 pub use play::{CompactResponse, PlayEvent, PlayListing, current_level};
 pub use recording::{

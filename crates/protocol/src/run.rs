@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Ending, ModelUsage};
+use crate::{Ending, ModelUsage, RunIdentity};
 
 /// The version of the configuration of a run.
 pub const RUN_VERSION: u32 = 1;
@@ -56,6 +56,9 @@ pub struct RunConfig {
     pub method: String,
     /// The time limit of the agent for one action.
     pub step_timeout_ms: u64,
+    /// The time limit of the run, including the time before an interruption; unlimited if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_timeout_ms: Option<u64>,
     /// The name of the random number generator that uses the seeds.
     pub generator: String,
     /// The URL of the server that runs the environments; absent if they run in this process. The
@@ -71,6 +74,8 @@ pub struct RunConfig {
     /// The settings of the model agent, if the agent is a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRun>,
+    #[serde(flatten)]
+    pub identity: RunIdentity,
 }
 
 /// The settings of a language model that plays.
@@ -86,6 +91,12 @@ pub struct ModelRun {
     /// The spend limit in US dollars; unlimited if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_cost_usd: Option<f64>,
+    /// The rate of requests, such as `5/s`; as configured for the model if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_limit: Option<String>,
+    /// The time limit of one request in seconds, retries included; unlimited if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_timeout_s: Option<f64>,
 }
 
 /// The cards that a run opened on a server: `server.json` in the run folder.
@@ -294,6 +305,13 @@ pub struct RunSummary {
     /// The model usage over all cards; absent if the agent reported none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<ModelUsage>,
+    /// The start of the first process and the end of the last one, as Unix times in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_ms: Option<u64>,
+    #[serde(flatten)]
+    pub identity: RunIdentity,
 }
 
 /// One environment in the summary of a run.

@@ -53,6 +53,10 @@ pub struct ModelUsage {
     pub cost_usd: Option<f64>,
     /// Requests that were cut off and may have consumed more than was counted.
     pub uncounted: u64,
+    /// The maximum additional cost of the uncounted requests in US dollars; absent if no request
+    /// is uncounted or the cost has no bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub possibly_paid_usd: Option<f64>,
 }
 
 impl ModelUsage {
@@ -70,10 +74,10 @@ impl ModelUsage {
             .clone()
             .and_then(|usage| serde_json::from_value(usage).ok())
             .unwrap_or_default();
+        let is_valid = |cost: &f64| cost.is_finite() && *cost >= 0.0;
         usage.calls = usage.calls.max(1);
-        usage.cost_usd = details
-            .cost_usd
-            .filter(|cost| cost.is_finite() && *cost >= 0.0);
+        usage.cost_usd = details.cost_usd.filter(is_valid);
+        usage.possibly_paid_usd = usage.possibly_paid_usd.filter(is_valid);
         Some(usage)
     }
 
@@ -88,7 +92,7 @@ impl Add for ModelUsage {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        let cost_usd = match (self.cost_usd, other.cost_usd) {
+        let sum = |one: Option<f64>, two: Option<f64>| match (one, two) {
             (None, None) => None,
             (one, two) => Some(one.unwrap_or(0.0) + two.unwrap_or(0.0)),
         };
@@ -98,8 +102,9 @@ impl Add for ModelUsage {
             cached_tokens: self.cached_tokens.saturating_add(other.cached_tokens),
             output_tokens: self.output_tokens.saturating_add(other.output_tokens),
             reasoning_tokens: self.reasoning_tokens.saturating_add(other.reasoning_tokens),
-            cost_usd,
+            cost_usd: sum(self.cost_usd, other.cost_usd),
             uncounted: self.uncounted.saturating_add(other.uncounted),
+            possibly_paid_usd: sum(self.possibly_paid_usd, other.possibly_paid_usd),
         }
     }
 }

@@ -89,6 +89,15 @@ impl GameFolder {
         })
     }
 
+    /// Returns the SHA-256 digest of the game's source in hexadecimal. It identifies the game as it
+    /// was played.
+    pub fn digest(&self) -> String {
+        self.checksum
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
+
     /// Reads the Python source, if there is one.
     pub(crate) fn source_text(&self) -> Result<Option<String>, HostError> {
         self.source.as_deref().map(read_text).transpose()

@@ -110,7 +110,12 @@ pub(crate) fn usage_text(spent: &ModelUsage) -> String {
     };
     let uncounted = match spent.uncounted {
         0 => String::new(),
-        number => format!(", {number} of them cut off and not fully counted"),
+        number => {
+            let paid = spent.possibly_paid_usd.map_or_else(String::new, |usd| {
+                format!(" (possibly paid: up to {} more)", format_usd(usd))
+            });
+            format!(", {number} of them cut off and not fully counted{paid}")
+        }
     };
     format!(
         "{cost}, {calls}{uncounted}, {} tokens in, {} out",
@@ -123,8 +128,15 @@ pub(crate) fn usage_text(spent: &ModelUsage) -> String {
 pub(crate) fn dollars(spent: &ModelUsage) -> String {
     match spent.cost_usd {
         None => "–".to_owned(),
-        Some(usd) if usd > 0.0 && usd < 1.0 => format!("${usd:.4}"),
-        Some(usd) => format!("${usd:.2}"),
+        Some(usd) => format_usd(usd),
+    }
+}
+
+fn format_usd(usd: f64) -> String {
+    if usd > 0.0 && usd < 1.0 {
+        format!("${usd:.4}")
+    } else {
+        format!("${usd:.2}")
     }
 }
 
@@ -225,6 +237,15 @@ mod tests {
         assert_eq!(
             usage_text(&broken),
             "cost not known, 1,200 calls, 2 of them cut off and not fully counted, 12,345,678 tokens in, 999 out"
+        );
+        let killed = ModelUsage {
+            uncounted: 1,
+            possibly_paid_usd: Some(0.25),
+            ..spent(Some(2.0))
+        };
+        assert_eq!(
+            usage_text(&killed),
+            "$2.00, 1,200 calls, 1 of them cut off and not fully counted (possibly paid: up to $0.2500 more), 12,345,678 tokens in, 999 out"
         );
     }
 

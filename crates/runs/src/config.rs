@@ -19,6 +19,16 @@ pub enum RunKind {
     Evaluation,
 }
 
+impl RunKind {
+    /// Returns the name in lists of runs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plays => "plays",
+            Self::Evaluation => "evaluation",
+        }
+    }
+}
+
 impl fmt::Display for RunKind {
     /// Writes the noun phrase that error messages use.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

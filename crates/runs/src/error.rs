@@ -27,6 +27,9 @@ pub enum RunsError {
         line: usize,
         reason: String,
     },
+    /// A file of the run cannot be parsed.
+    #[error("cannot parse `{}`: {reason}", path.display())]
+    MalformedFile { path: PathBuf, reason: String },
     /// Another process holds the lock of the journal.
     #[error("another process is using this run folder (`{}` is locked)", .0.display())]
     InUse(PathBuf),

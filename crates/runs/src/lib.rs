@@ -5,14 +5,18 @@
 //! | --- | --- |
 //! | [`RunFolder`] | the folder of a run: its effective configuration, and atomic writes of its files |
 //! | [`Journal`] | the durable record of a run: JSON lines, appended and synced |
+//! | [`SpendLimit`] | the limit of money and tokens that all requests of a run share |
 //! | [`interrupt_flag`] | the flag that the first SIGINT or SIGTERM sets |
 //! | [`new_run_id`] | random ids of runs |
+//! | [`list_runs`] | the runs in a folder, with their status and identity |
 //!
 //! # Invariants
 //!
 //! * **One process at a time.** The open [`Journal`] holds the lock of its run.
 //! * **A crash loses no line.** When [`Journal::append`] returns, the line is synced to disk. A line
 //!   that a crash truncated is removed when the journal is opened again.
+//! * **A limit is never exceeded** by requests whose cost has a bound: the worst case of each
+//!   transmission is reserved before it is sent.
 //! * **A file is complete or absent.** [`RunFolder::write`] replaces a file atomically.
 //!
 //! This crate knows nothing about agents, environments, tasks or solvers.
@@ -40,15 +44,21 @@
 mod config;
 mod error;
 mod folder;
+mod git;
 mod ids;
 mod interrupt;
 mod journal;
+mod listing;
+mod spend_limit;
 mod time;
 
 pub use config::{RunKind, StoredConfig, load_config, resume};
 pub use error::RunsError;
 pub use folder::{RunFolder, unused_folder};
+pub use git::git_commit;
 pub use ids::{format_uuid, new_run_id};
 pub use interrupt::{INTERRUPTED, interrupt_flag};
 pub use journal::{JOURNAL, Journal, load_lines};
+pub use listing::{describe_run, find_run, list_runs, remove_run};
+pub use spend_limit::{SpendLimit, SpendLimits, Spent};
 pub use time::now_ms;

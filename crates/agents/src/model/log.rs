@@ -39,6 +39,9 @@ enum Line {
         request: String,
         #[serde(flatten)]
         start: AttemptStart,
+        /// The worst case of the cost of this transmission; absent if it has no bound.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_cost_usd: Option<f64>,
     },
     Ended {
         request: String,
@@ -97,10 +100,16 @@ impl Log {
         }
     }
 
-    pub(super) fn sent(&mut self, request: &str, start: &AttemptStart) -> Result<(), String> {
+    pub(super) fn sent(
+        &mut self,
+        request: &str,
+        start: &AttemptStart,
+        max_cost_usd: Option<f64>,
+    ) -> Result<(), String> {
         self.append(&Line::Sent {
             request: request.to_owned(),
             start: start.clone(),
+            max_cost_usd,
         })
     }
 
@@ -137,13 +146,14 @@ pub fn spent_in_log(path: &Path) -> Result<ModelUsage, String> {
     Ok(Log::open(path)?.logged.iter().map(|call| call.spent).sum())
 }
 
-/// Returns the usage of one transmission.
-pub(super) fn spent(attempt: &Attempt) -> ModelUsage {
+/// Returns the usage of one transmission. If it is not fully known, the rest of the worst case
+/// counts as possibly paid.
+pub(super) fn spent(attempt: &Attempt, max_cost_usd: Option<f64>) -> ModelUsage {
     let usage = attempt.usage.unwrap_or_default();
-    let unknown = attempt.failure.as_ref().map_or(
-        attempt.usage.is_none(),
-        rhae_llm::Failure::may_have_consumed_tokens,
-    );
+    let is_uncounted = attempt.is_uncounted();
+    let possibly_paid_usd = max_cost_usd
+        .filter(|_| is_uncounted)
+        .map(|max| (max - attempt.cost_usd.unwrap_or(0.0)).max(0.0));
     ModelUsage {
         calls: 1,
         input_tokens: usage.input_tokens,
@@ -151,14 +161,16 @@ pub(super) fn spent(attempt: &Attempt) -> ModelUsage {
         output_tokens: usage.output_tokens,
         reasoning_tokens: usage.reasoning_tokens,
         cost_usd: attempt.cost_usd,
-        uncounted: u64::from(unknown),
+        uncounted: u64::from(is_uncounted),
+        possibly_paid_usd,
     }
 }
 
 /// Groups the lines of a log into calls.
 fn calls(bytes: &[u8]) -> Result<VecDeque<LoggedCall>, String> {
     let mut calls: VecDeque<LoggedCall> = VecDeque::new();
-    let mut open: Option<String> = None;
+    // The worst case of the transmission that has not ended yet.
+    let mut open: Option<Option<f64>> = None;
     for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
         let line: Line =
             serde_json::from_slice(line).map_err(|error| format!("line {}: {error}", index + 1))?;
@@ -175,28 +187,31 @@ fn calls(bytes: &[u8]) -> Result<VecDeque<LoggedCall>, String> {
         }
         let call = calls.back_mut().expect("a call was pushed above");
         match line {
-            Line::Sent { start, .. } => {
+            Line::Sent { max_cost_usd, .. } => {
                 // A transmission that is still open was in flight when the process died.
-                call.spent += in_flight(open.replace(start.id).is_some());
+                if let Some(max_cost_usd) = open.replace(max_cost_usd) {
+                    call.spent += in_flight(max_cost_usd);
+                }
             }
             Line::Ended { attempt, reply, .. } => {
-                open = None;
-                call.spent += spent(&attempt);
+                call.spent += spent(&attempt, open.take().flatten());
                 call.reply = reply.map(|reply| *reply);
             }
         }
     }
-    if let (Some(last), true) = (calls.back_mut(), open.is_some()) {
-        last.spent += in_flight(true);
+    if let (Some(last), Some(max_cost_usd)) = (calls.back_mut(), open) {
+        last.spent += in_flight(max_cost_usd);
     }
     Ok(calls)
 }
 
-/// Returns the usage of a transmission whose consumption is unknown, or zero if `is_open` is false.
-fn in_flight(is_open: bool) -> ModelUsage {
+/// Returns the usage of a transmission that was in flight when the process died. All of its worst
+/// case counts as possibly paid.
+fn in_flight(max_cost_usd: Option<f64>) -> ModelUsage {
     ModelUsage {
-        calls: u64::from(is_open),
-        uncounted: u64::from(is_open),
+        calls: 1,
+        uncounted: 1,
+        possibly_paid_usd: max_cost_usd,
         ..ModelUsage::default()
     }
 }
@@ -244,11 +259,11 @@ mod tests {
             ..Reply::default()
         };
         let mut log = Log::open(&path).unwrap();
-        log.sent("one", &start("a")).unwrap();
+        log.sent("one", &start("a"), Some(0.75)).unwrap();
         log.ended("one", &attempt("a", 10), None).unwrap();
-        log.sent("one", &start("b")).unwrap();
+        log.sent("one", &start("b"), Some(0.75)).unwrap();
         log.ended("one", &attempt("b", 20), Some(&reply)).unwrap();
-        log.sent("two", &start("c")).unwrap();
+        log.sent("two", &start("c"), Some(0.75)).unwrap();
         drop(log);
         // A crash in the middle of a line.
         OpenOptions::new()
@@ -269,7 +284,7 @@ mod tests {
         );
         assert_eq!(first.reply, Some(reply.clone()));
         // The second request was in flight. It is sent again within the same call.
-        log.sent("two", &start("d")).unwrap();
+        log.sent("two", &start("d"), Some(0.75)).unwrap();
         log.ended("two", &attempt("d", 5), Some(&reply)).unwrap();
         let mut log = Log::open(&path).unwrap();
         assert!(log.next_logged("other").is_err());
@@ -280,9 +295,10 @@ mod tests {
             (
                 second.spent.calls,
                 second.spent.uncounted,
-                second.spent.input_tokens
+                second.spent.input_tokens,
+                second.spent.possibly_paid_usd
             ),
-            (2, 1, 5)
+            (2, 1, 5, Some(0.75))
         );
         assert_eq!(log2.next_logged("three").unwrap(), None);
         assert_eq!(spent_in_log(&path).unwrap().calls, 4);

@@ -1,5 +1,6 @@
 use rhae_engine::{ActionKind, ActionSet, Frame};
 use rhae_llm::Models;
+use rhae_runs::{SpendLimit, SpendLimits, Spent};
 use rhae_testkit::{Fault, Faults, ModelServer, ServedRequest};
 
 use super::*;
@@ -43,15 +44,21 @@ fn player(server: &ModelServer, keep_reasoning: bool, limit_usd: Option<f64>) ->
     let text = format!(
         "[models.m]\nprovider = \"openai-responses\"\nmodel = \"x\"\nkey_env = \"\"\nbase_url = \"{}/v1\"
 retries = {{ attempts = 9, first_pause_s = 0.001, longest_pause_s = 0.005 }}\nbreaker = {{ failures = 1000 }}
+request = {{ max_output_tokens = 1000 }}
 prices = {{ date = \"2026-11-01\", input = 1, output = 1 }}",
         server.url()
     );
     let model = Arc::new(Model::open(&Models::parse(&text).unwrap(), "m").unwrap());
+    let limits = SpendLimits {
+        usd: limit_usd,
+        tokens: None,
+    };
     Arc::new(ModelPlayer {
         model,
         keep_reasoning,
         context_tokens: CONTEXT_TOKENS,
-        spend_limit: SpendLimit::new(limit_usd, ModelUsage::default()),
+        spend_guard: Arc::new(SpendLimit::new(limits, Spent::default())),
+        request_timeout: None,
     })
 }
 
@@ -242,8 +249,14 @@ fn logged_answers_are_not_requested_again() {
         (served.len() as u64, unknown.len() as u64)
     );
     assert_eq!(tokens(&spent) + billed(&unknown), billed(&served));
-    let (logged, paid) = (spent_in_log(&log).unwrap(), shared.spend_limit.spent());
-    assert_eq!((logged.calls, tokens(&logged)), (paid.calls, tokens(&paid)));
+    let logged = spent_in_log(&log).unwrap();
+    assert_eq!(
+        (logged.calls, tokens(&logged)),
+        (spent.calls, tokens(&spent))
+    );
+    // Each uncounted request counts at its worst case, which covers what the server billed.
+    let possibly_paid = logged.possibly_paid_usd.unwrap();
+    assert!(possibly_paid >= billed(&unknown) as f64 / 1e6);
     // A different request is not answered from the log.
     let mut other = ModelAgent::start(&shared, 0, &log).unwrap();
     assert!(
@@ -252,21 +265,26 @@ fn logged_answers_are_not_requested_again() {
 }
 
 #[test]
-fn spend_limit_stops_the_next_request() {
+fn request_that_may_exceed_the_spend_limit_is_not_sent() {
     let server = server(Faults::none(), &["ACTION1"]);
     let folder = tempfile::tempdir().unwrap();
-    let shared = player(&server, false, Some(1e-9));
+    let scene = Scene::new(1);
+    let unlimited = player(&server, false, None);
+    let first = unlimited.first_request(0, &scene.view());
+    let worst = unlimited.model.cost_bound(&first).usd().unwrap();
+    let shared = player(&server, false, Some(worst * 1.1));
     let mut agent = ModelAgent::start(&shared, 0, &folder.path().join("log")).unwrap();
-    assert!(agent.act(&Scene::new(1).view()).is_ok());
+    assert!(agent.act(&scene.view()).is_ok(), "the worst case fits");
     let error = agent.act(&Scene::new(2).view()).unwrap_err();
     assert!(
-        matches!(&error, AgentError::Interrupted { reason, all_plays: true } if reason.contains("are spent")),
+        matches!(&error, AgentError::Interrupted { reason, all_plays: true } if reason.contains("the smallest limit that allows it")),
         "{error:?}"
     );
     assert_eq!(server.served().len(), 1);
+    assert!(billed(&server.served()) as f64 / 1e6 <= worst);
     let mut other = ModelAgent::start(&shared, 0, &folder.path().join("other")).unwrap();
     assert!(
-        other.act(&Scene::new(1).view()).is_err(),
+        other.act(&scene.view()).is_err(),
         "all plays share one spend limit"
     );
 }
@@ -325,7 +343,8 @@ fn context_limit_is_measured_in_the_providers_tokens() {
     let shared = player(&server, false, None);
     let limited = Arc::new(ModelPlayer {
         context_tokens: 10_000,
-        spend_limit: SpendLimit::default(),
+        spend_guard: Arc::new(()),
+        request_timeout: None,
         model: Arc::clone(&shared.model),
         keep_reasoning: false,
     });

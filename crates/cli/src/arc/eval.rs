@@ -14,18 +14,17 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use rhae_eval::{
-    EvalResults, EvalSpec, Ledger, Plan, PlannedSet, assemble, csv, estimate, markdown, report,
-};
+use rhae_eval::{EvalResults, EvalSpec, PlannedSet, assemble, csv, estimate, markdown, report};
 use rhae_protocol::EvalConfig;
-use rhae_runs::{RunFolder, load_lines};
+use rhae_runs::RunFolder;
 use rhae_tasks::{Parser, Protocol};
 
-use self::limits::LimitArgs;
+use self::limits::EvalLimitArgs;
 use super::data::SelectArgs;
 use super::protocol::{Failures, protocol_parser};
 use crate::interrupt::interrupt_flag;
 use crate::models::ModelsArgs;
+use crate::run_args::IdentityArgs;
 
 /// Evaluate a solver on tasks; writes a folder with a journal, scores, costs and a report.
 ///
@@ -35,7 +34,7 @@ use crate::models::ModelsArgs;
 #[command(after_help = "Examples:
   rhae arc eval --solver search --data data/arc --set arc-agi-1-evaluation
   rhae arc eval --solver search --data data/arc --set arc-agi-2-evaluation --shard 1/4 --out runs/part1
-  rhae arc eval --solver model:my-model --data data/arc --set arc-agi-2-evaluation --concurrency 32 --spend-limit 50
+  rhae arc eval --solver model:my-model --data data/arc --set arc-agi-2-evaluation --jobs 32 --max-cost 50
   rhae arc eval --solver replay:submission.json --data data/arc --set arc-agi-1-evaluation --parser official
   rhae arc eval --resume runs/part1")]
 pub(super) struct EvalArgs {
@@ -85,8 +84,6 @@ pub(super) struct EvalArgs {
     /// request
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
     dump_prompts: Option<PathBuf>,
-    #[command(flatten)]
-    limits: LimitArgs,
     /// Folder of the run; it must be missing or empty [default: runs/TIME-arc-SOLVER]
     #[arg(long, conflicts_with = "resume")]
     out: Option<PathBuf>,
@@ -100,40 +97,38 @@ pub(super) struct EvalArgs {
     /// Print the results as JSON
     #[arg(long)]
     json: bool,
+    // Groups with a heading come last, because the heading applies to all arguments after it.
+    #[command(flatten)]
+    limits: EvalLimitArgs,
+    #[command(flatten)]
+    identity: IdentityArgs,
 }
 
 pub(super) fn run(args: &EvalArgs) -> Result<ExitCode> {
     if let Some(folder) = &args.dump_prompts {
         return prompts::dump(args, folder);
     }
-    let prepared = spec::prepare(args)?;
     let spec::PreparedRun {
         folder,
         config,
-        sets,
+        plan,
+        ledger,
         solver,
         limits,
-    } = &prepared;
+        note,
+    } = &spec::prepare(args)?;
     let parser: Parser = config
         .parser
         .parse()
         .context("the configuration of the run names an unknown parser")?;
-    let plan = Plan::new(sets.clone(), config.attempts, solver.unit());
-    let journal = if args.resume.is_some() {
-        load_lines(folder.path()).unwrap_or_default()
-    } else {
-        Vec::new()
-    };
-    let ledger = Ledger::from_lines(&journal);
-    show::print_plan(
-        &plan,
-        &ledger,
-        &estimate(&plan, solver.as_ref(), &ledger, args.retry_failed),
-        folder,
-    );
+    let cost = estimate(plan, solver.as_ref(), ledger, args.retry_failed);
+    show::print_plan(plan, ledger, &cost, folder);
+    if let Some(note) = note {
+        eprintln!("note: {}", crate::output::plain(note));
+    }
     let spec = EvalSpec {
         folder,
-        plan: &plan,
+        plan,
         solver: solver.as_ref(),
         parser,
         limits: *limits,

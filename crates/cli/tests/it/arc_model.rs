@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use rhae_testkit::{Fault, Faults, ModelServer};
+use rhae_testkit::{Fault, Faults, ModelServer, ServedRequest};
 use serde_json::{Map, Value, json};
 
 use crate::rhae::{Outcome, command};
@@ -54,7 +54,7 @@ fn write_models(folder: &Path, server: &ModelServer, more: &str) {
     let text = format!(
         "[models.m]\nprovider = \"openai-chat\"\nmodel = \"test-model\"\nkey_env = \"ARC_TEST_KEY\"\nbase_url = \"{}/v1\"\n\
          retries = {{ attempts = 12, first_pause_s = 0.002, longest_pause_s = 0.02 }}\nbreaker = {{ failures = 1000, cool_down_s = 0.1, rounds = 5 }}\n\
-         prices = {{ date = \"2026-11-01\", input = 1.0, output = 10.0 }}\n{more}",
+         request = {{ max_completion_tokens = 100 }}\nprices = {{ date = \"2026-11-01\", input = 1.0, output = 10.0 }}\n{more}",
         server.url()
     );
     fs::write(folder.join("models.toml"), text).unwrap();
@@ -66,6 +66,12 @@ fn rhae(folder: &Path, arguments: &[&str]) -> Outcome {
         .output()
         .unwrap()
         .into()
+}
+
+/// Returns what the server bills in US dollars.
+fn billed_usd(served: &[ServedRequest]) -> f64 {
+    let tokens = |request: &ServedRequest| request.input_tokens + 10 * request.output_tokens;
+    served.iter().map(tokens).sum::<u64>() as f64 / 1e6
 }
 
 fn journal(folder: &Path) -> Vec<Value> {
@@ -238,7 +244,11 @@ fn run_killed_five_times_accounts_for_every_token() {
             .all(|request| request.id.as_deref().is_some_and(|id| tried.contains(id)))
     );
     assert!(results["lost_in_flight"].as_u64().unwrap() > 0 && results["processes"] == 6);
-    assert!(results["cost_usd"].as_f64().unwrap() > 0.0);
+    // Lost and broken transmissions count at their worst case, which covers what the server billed.
+    let billed_usd = billed_usd(&served);
+    let (cost, possibly_paid) = (&results["cost_usd"], &results["possibly_paid_usd"]);
+    assert!(cost.as_f64().unwrap() > 0.0 && possibly_paid.as_f64().unwrap() > 0.0);
+    assert!(billed_usd <= cost.as_f64().unwrap() + possibly_paid.as_f64().unwrap() + 1e-9);
     // Grids are found although the answers have text around them. Only answers that the server left
     // empty have no grid.
     assert!(
@@ -264,46 +274,38 @@ fn spend_limit_stops_the_run_and_can_be_raised() {
         correct_answer(request.turns.last().map_or("", |(_, text)| text))
     });
     write_models(folder.path(), &server, "");
-    let limit = 0.002;
-    let run = [
-        "arc",
-        "eval",
-        "--solver",
-        "model:m",
-        "--data",
-        "tasks.json",
-        "--concurrency",
-        "8",
-        "--spend-limit",
-        "0.002",
-        "--out",
-        "run",
-        "--json",
-    ];
-    let stopped = rhae(folder.path(), &run)
-        .failed_with("of 0.002 USD are spent")
+    let eval = |limit: &str| {
+        let run = [
+            "arc",
+            "eval",
+            "--solver",
+            "model:m",
+            "--data",
+            "tasks.json",
+            "--jobs",
+            "8",
+            "--max-cost",
+            limit,
+            "--out",
+            "run",
+            "--json",
+        ];
+        rhae(folder.path(), &run)
+    };
+    eval("0.0001").failed_with("the smallest limit that allows it is");
+    assert!(!folder.path().join("run").exists() && server.served().is_empty());
+    let stopped = eval("0.008")
+        .failed_with("the spend limit is reached")
         .json();
     let spent = stopped["cost_usd"].as_f64().unwrap();
-    let billed: u64 = server
-        .served()
-        .iter()
-        .map(|request| request.input_tokens + 10 * request.output_tokens)
-        .sum();
+    let billed = billed_usd(&server.served());
     assert!(
-        (spent - billed as f64 / 1e6).abs() < 1e-9,
+        (spent - billed).abs() < 1e-9,
         "measured: {spent}, billed: {billed}"
     );
-    let max_request_usd = server
-        .served()
-        .iter()
-        .map(|request| request.input_tokens + 10 * request.output_tokens)
-        .max()
-        .unwrap() as f64
-        / 1e6;
-    assert!(
-        spent >= limit && spent <= limit + max_request_usd,
-        "spent {spent} with a limit of {limit}; a request costs up to {max_request_usd}"
-    );
+    assert!(spent > 0.0 && spent <= 0.008, "spent {spent}");
+    rhae(folder.path(), &["arc", "eval", "--resume", "run"])
+        .failed_with("the smallest limit that allows it is");
     let more = rhae(
         folder.path(),
         &[
@@ -324,6 +326,41 @@ fn spend_limit_stops_the_run_and_can_be_raised() {
     );
     let report = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
     assert!(report.contains("US dollars per task") && report.contains("The rule adds one"));
+}
+
+#[test]
+fn limit_is_never_exceeded_by_64_concurrent_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    write_tasks(folder.path(), 120);
+    let server = ModelServer::start(Faults::mixed(30, 3), |request| {
+        correct_answer(request.turns.last().map_or("", |(_, text)| text))
+    });
+    write_models(folder.path(), &server, "");
+    let run = [
+        "arc",
+        "eval",
+        "--solver",
+        "model:m",
+        "--data",
+        "tasks.json",
+        "--concurrency",
+        "64",
+        "--spend-limit",
+        "0.1",
+        "--out",
+        "run",
+        "--json",
+    ];
+    let results = rhae(folder.path(), &run)
+        .failed_with("the spend limit is reached")
+        .json();
+    let possibly_paid = results["possibly_paid_usd"].as_f64().unwrap_or(0.0);
+    let counted = results["cost_usd"].as_f64().unwrap() + possibly_paid;
+    let billed = billed_usd(&server.served());
+    assert!(counted <= 0.1 && billed <= counted + 1e-9, "{billed}");
+    assert!(server.max_concurrent_requests() > 1);
+    // The limit is used as far as the worst case of one more request allows.
+    assert!(counted > 0.09, "{counted}");
 }
 
 #[test]
@@ -351,7 +388,7 @@ fn cost_of_a_model_without_prices_is_unknown_rather_than_zero() {
         "run",
     ];
     rhae(folder.path(), &[&run[..], &["--spend-limit", "1"]].concat())
-        .failed_with("--spend-limit requires `prices`");
+        .failed_with("--max-cost requires `prices`");
     let outcome = rhae(folder.path(), &run).succeeded();
     assert!(
         outcome.err.contains(" output tokens, cost not known"),
@@ -367,7 +404,7 @@ fn cost_of_a_model_without_prices_is_unknown_rather_than_zero() {
         folder.path(),
         &["arc", "eval", "--resume", "run", "--spend-limit", "1"],
     )
-    .failed_with("--spend-limit requires `prices`");
+    .failed_with("--max-cost requires `prices`");
     let read = |name: &str| fs::read_to_string(folder.path().join("run").join(name)).unwrap();
     let results: Value = serde_json::from_str(&read("results.json")).unwrap();
     assert_eq!(

@@ -20,6 +20,7 @@ mod replay;
 mod rhae;
 mod run;
 mod run_failures;
+mod runs;
 mod score;
 mod serve;
 mod snapshots;

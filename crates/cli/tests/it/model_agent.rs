@@ -13,13 +13,18 @@ use crate::rhae::{Outcome, command};
 
 const KEY: &str = "sk-agent-5556667778-do-not-print";
 
-/// Creates a folder with a configuration of the models `big`, on the server, and `words`, a mock.
+/// Creates a folder with a configuration of the models `big` and `unbounded`, on the server, and
+/// `words`, a mock.
 fn folder(server: &ModelServer) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let text = format!(
-        "[models.big]\nprovider = \"openai-responses\"\nmodel = \"test-model\"\nkey_env = \"RHAE_TEST_KEY\"\nbase_url = \"{}/v1\"\nstream = true
+        "[models.big]\nprovider = \"openai-responses\"\nmodel = \"test-model\"\nkey_env = \"RHAE_TEST_KEY\"\nbase_url = \"{0}/v1\"\nstream = true
 retries = {{ attempts = 12, first_pause_s = 0.001, longest_pause_s = 0.01 }}
 breaker = {{ failures = 1000 }}
+request = {{ max_output_tokens = 100 }}
+prices = {{ date = \"2026-11-01\", input = 1, output = 10 }}
+
+[models.unbounded]\nprovider = \"openai-responses\"\nmodel = \"test-model\"\nkey_env = \"RHAE_TEST_KEY\"\nbase_url = \"{0}/v1\"
 prices = {{ date = \"2026-11-01\", input = 1, output = 10 }}
 
 [models.words]\nprovider = \"mock\"\nreplies = [\"ACTION1\", \"up: ACTION1, or rather ACTION3\", \"ACTION4\"]",
@@ -68,6 +73,12 @@ fn billed(served: &[ServedRequest]) -> u64 {
         .iter()
         .map(|entry| entry.input_tokens + entry.output_tokens)
         .sum()
+}
+
+/// Returns what the server bills in US dollars.
+fn billed_usd(served: &[ServedRequest]) -> f64 {
+    let tokens = |entry: &ServedRequest| entry.input_tokens + 10 * entry.output_tokens;
+    served.iter().map(tokens).sum::<u64>() as f64 / 1e6
 }
 
 fn tokens(spent: &Value) -> u64 {
@@ -246,6 +257,11 @@ fn killed_run_resumes_without_paying_twice() {
     let uncounted = card["spent"]["uncounted"].as_u64().unwrap();
     assert!(uncounted <= 6, "{uncounted}");
     assert_eq!(card["spent"]["calls"].as_u64(), Some(20 + uncounted));
+    // A request in flight at a kill counts at its worst case, which covers what the server billed.
+    let spent = &card["spent"];
+    let possibly_paid = spent["possibly_paid_usd"].as_f64().unwrap_or(0.0);
+    assert_eq!(uncounted > 0, possibly_paid > 0.0, "{spent}");
+    assert!(billed_usd(&served) <= spent["cost_usd"].as_f64().unwrap() + possibly_paid + 1e-9);
     // The process may have been killed between logging a request and sending it.
     assert!(
         (20..=20 + uncounted).contains(&(served.len() as u64)),
@@ -255,7 +271,7 @@ fn killed_run_resumes_without_paying_twice() {
 }
 
 #[test]
-fn cost_limit_stops_a_run_that_can_be_resumed() {
+fn limit_refuses_a_run_or_stops_it_before_it_is_exceeded() {
     let server = alternating_model(Faults::none());
     let folder = folder(&server);
     let arguments = [
@@ -269,17 +285,25 @@ fn cost_limit_stops_a_run_that_can_be_resumed() {
         "out",
         "--max-cost",
     ];
-    // The first request has about 3,200 tokens at one dollar per million, and each later request
-    // repeats the conversation so far. The third request therefore exceeds the limit.
-    let stopped = run(folder.path(), &[&arguments[..], &["0.015"]].concat());
+    let limited = |usd: &str| run(folder.path(), &[&arguments[..], &[usd]].concat());
+    // The worst case of the first request does not fit, so the run is refused before it starts.
+    let refused = limited("0.001").failed_with("the spend limit of 0.001 USD is too small");
+    assert!(!folder.path().join("out").exists() && server.served().is_empty());
+    let smallest = refused
+        .err
+        .split("the smallest limit that allows it is ")
+        .nth(1);
+    let smallest = smallest.unwrap().split(' ').next().unwrap();
+    // The named limit suffices for one request, whose worst case covers more than it costs.
+    let stopped = limited(smallest);
     assert_eq!(stopped.code, Some(130), "{}", stopped.err);
     assert!(
-        stopped.err.contains("of $0.015 are spent") && stopped.err.contains("--resume out"),
+        stopped.err.contains("the spend limit is reached") && stopped.err.contains("--resume out"),
         "{}",
         stopped.err
     );
     let paid = server.served().len();
-    assert_eq!(paid, 3, "the limit stops the run before the next request");
+    assert!(paid >= 1 && billed_usd(&server.served()) <= smallest.parse().unwrap());
     let resumed = run(folder.path(), &["--resume", "out"]);
     assert_eq!(
         (resumed.code, server.served().len()),
@@ -297,6 +321,72 @@ fn cost_limit_stops_a_run_that_can_be_resumed() {
         (Some(true), Some(8))
     );
     assert_eq!(server.served().len(), 8);
+}
+
+#[test]
+fn unbounded_requests_are_announced_and_stop_after_the_limit() {
+    let server = alternating_model(Faults::none());
+    let folder = folder(&server);
+    let arguments = [
+        "--agent",
+        "model:unbounded",
+        "--games",
+        "kq19",
+        "--budget",
+        "8",
+        "--out",
+        "out",
+        "--max-cost",
+        "0.001",
+    ];
+    let stopped = run(folder.path(), &arguments);
+    assert_eq!(stopped.code, Some(130), "{}", stopped.err);
+    assert!(
+        stopped
+            .err
+            .contains("note: the cost of a request has no upper bound")
+            && stopped.err.contains("max_output_tokens"),
+        "{}",
+        stopped.err
+    );
+    // Only the request that was in flight exceeds the limit.
+    assert_eq!(server.served().len(), 1);
+    assert!(billed_usd(&server.served()) > 0.001);
+}
+
+#[test]
+fn run_timeout_interrupts_a_run_that_can_be_resumed() {
+    let server = alternating_model(Faults::first([Fault::Late(Duration::from_secs(3600))]));
+    let folder = folder(&server);
+    let arguments = [
+        "--agent",
+        "model:big",
+        "--games",
+        "kq19",
+        "--budget",
+        "3",
+        "--run-timeout",
+        "0.5",
+        "--name",
+        "short",
+        "--tag",
+        "test",
+        "--out",
+        "out",
+    ];
+    let stopped = run(folder.path(), &arguments);
+    assert_eq!(stopped.code, Some(130), "{}", stopped.err);
+    assert!(
+        stopped.err.contains("the time limit of the run is reached"),
+        "{}",
+        stopped.err
+    );
+    let resume = ["--resume", "out", "--run-timeout", "1000"];
+    let summary = run(folder.path(), &resume).succeeded().json();
+    assert_eq!(
+        (&summary["finished"], &summary["name"], &summary["tags"][0]),
+        (&true.into(), &"short".into(), &"test".into())
+    );
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! A solver that asks a language model and journals every transmission.
 
+use std::ops::Add as _;
+
 use rhae_llm::{
-    Attempt, AttemptStart, CancelToken, Failure, FailureKind, Finish, Halt, Model, Part, Reply,
-    Request, Usage,
+    Attempt, AttemptStart, CancelToken, CostBound, Failure, FailureKind, Finish, Halt, Model, Part,
+    Reply, Request, SpendRefusal, Usage,
 };
 use rhae_protocol::{EvalAnswer, EvalUsage};
 use rhae_tasks::{Grid, Prompt, Task};
@@ -67,22 +69,29 @@ impl Solver for ModelSolver {
 
     fn answer(&self, question: &Question<'_>, context: &RequestContext<'_>) -> Outcome {
         let deadline = context.deadline.map(|(deadline, _)| deadline);
-        let mut recorder = TransmissionRecorder(context);
-        let outcome = self.model.ask(
-            &self.request(question),
-            &CancelToken::default(),
-            deadline,
-            &mut recorder,
-        );
+        let request = self.request(question);
+        let mut recorder = TransmissionRecorder {
+            context,
+            worst: self.model.cost_bound(&request),
+            expired: false,
+        };
+        let outcome = self
+            .model
+            .ask(&request, &CancelToken::default(), deadline, &mut recorder);
+        let possibly = |attempt| recorder.worst.possibly_paid_usd(attempt);
+        let possibly_tokens = |attempt| recorder.worst.possibly_used_tokens(attempt);
         let spent = EvalUsage {
             cost_usd: outcome.cost_usd(),
             unpriced: outcome.unpriced() as u64,
             unmeasured: outcome.uncounted() as u64,
+            // `sum` of an empty iterator is -0.
+            possibly_paid_usd: outcome.attempts.iter().map(possibly).fold(0.0, f64::add),
+            possibly_used_tokens: outcome.attempts.iter().map(possibly_tokens).sum(),
             ..tokens(outcome.usage())
         };
         let result = match outcome.reply {
             Ok(reply) => Ok(answer(reply)),
-            Err(failure) => Err(failed(&failure, context)),
+            Err(failure) => Err(failed(&failure, context, recorder.expired)),
         };
         Outcome { result, spent }
     }
@@ -106,6 +115,10 @@ impl Solver for ModelSolver {
                 .collect::<Vec<_>>()
                 .join("\n\n"),
         )
+    }
+
+    fn cost_bound(&self, question: &Question<'_>) -> Option<CostBound> {
+        Some(self.model.cost_bound(&self.request(question)))
     }
 
     fn estimate_cost(&self, question: &Question<'_>) -> Option<CostEstimate> {
@@ -138,6 +151,8 @@ const fn tokens(usage: Usage) -> EvalUsage {
         cost_usd: 0.0,
         unpriced: 0,
         unmeasured: 0,
+        possibly_paid_usd: 0.0,
+        possibly_used_tokens: 0,
     }
 }
 
@@ -156,7 +171,9 @@ fn answer(reply: Reply) -> EvalAnswer {
     }
 }
 
-fn failed(failure: &Failure, context: &RequestContext<'_>) -> SolverFailure {
+/// Converts the failure of a call. `expired` means that the request was halted because it expired
+/// while it waited for the spend limit.
+fn failed(failure: &Failure, context: &RequestContext<'_>, expired: bool) -> SolverFailure {
     // Only the context knows which limit set the deadline.
     let time = context
         .deadline
@@ -166,6 +183,7 @@ fn failed(failure: &Failure, context: &RequestContext<'_>) -> SolverFailure {
             context.expired().unwrap_or(SolverFailureKind::Lost)
         }
         FailureKind::TimedOut => context.expired().unwrap_or(time),
+        FailureKind::Halted if expired => context.expired().unwrap_or(time),
         FailureKind::Status => SolverFailureKind::Status,
         FailureKind::Garbled => SolverFailureKind::Garbled,
         FailureKind::NoAnswer => SolverFailureKind::NotRecorded,
@@ -176,20 +194,32 @@ fn failed(failure: &Failure, context: &RequestContext<'_>) -> SolverFailure {
     SolverFailure {
         kind,
         message: failure.message.clone(),
-        ends_run: failure.affects_all_calls(),
+        ends_run: failure.affects_all_calls() && !expired,
     }
 }
 
-/// Journals the start of every transmission, and the end of those that failed. The end of a
-/// successful transmission needs no line, because the line of its request contains the answer.
-struct TransmissionRecorder<'a>(&'a RequestContext<'a>);
+/// Reserves the worst case of every transmission, journals its start, and its end if it failed. The
+/// end of a successful transmission needs no line, because the line of its request contains the
+/// answer.
+struct TransmissionRecorder<'a> {
+    context: &'a RequestContext<'a>,
+    worst: CostBound,
+    /// Whether the request expired while it waited for the spend limit.
+    expired: bool,
+}
 
 impl rhae_llm::CallObserver for TransmissionRecorder<'_> {
     fn before(&mut self, start: &AttemptStart) -> Result<(), Halt> {
-        self.0.sending(&start.id).map_err(Halt)
+        self.context
+            .reserve(&start.id, &self.worst)
+            .map_err(|refusal| {
+                self.expired = refusal == SpendRefusal::Cancelled;
+                Halt(refusal.to_string())
+            })
     }
 
     fn after(&mut self, attempt: &Attempt, reply: Option<&Reply>) -> Result<(), Halt> {
+        self.context.settle(&self.worst, attempt);
         if reply.is_some() {
             return Ok(());
         }
@@ -200,9 +230,13 @@ impl rhae_llm::CallObserver for TransmissionRecorder<'_> {
             unmeasured: u64::from(
                 attempt.usage.is_none() && failure.is_none_or(Failure::may_have_consumed_tokens),
             ),
+            possibly_paid_usd: self.worst.possibly_paid_usd(attempt),
+            possibly_used_tokens: self.worst.possibly_used_tokens(attempt),
             ..tokens(attempt.usage.unwrap_or_default())
         };
         let message = failure.map_or("no answer", |failure| failure.message.as_str());
-        self.0.failed(&attempt.id, message, &spent).map_err(Halt)
+        self.context
+            .failed(&attempt.id, message, &spent)
+            .map_err(Halt)
     }
 }

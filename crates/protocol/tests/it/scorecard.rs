@@ -12,6 +12,7 @@ fn spent(calls: u64) -> ModelUsage {
         reasoning_tokens: 20 * calls,
         cost_usd: Some(0.25),
         uncounted: 1,
+        possibly_paid_usd: None,
     }
 }
 

@@ -1,4 +1,4 @@
-use rhae_protocol::{EnvironmentScore, ModelUsage, RunScore, SummaryEnvironment};
+use rhae_protocol::{EnvironmentScore, ModelUsage, RunIdentity, RunScore, SummaryEnvironment};
 use rhae_testkit::page_outline;
 
 use super::*;
@@ -117,6 +117,9 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         report: "runs/x/report.html".to_owned(),
         seconds: 83.4,
         spent: None,
+        started_ms: None,
+        ended_ms: None,
+        identity: RunIdentity::default(),
     };
     let config = RunConfig {
         version: 1,
@@ -131,11 +134,13 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         budget: "5x".to_owned(),
         method: summary.method.clone(),
         step_timeout_ms: 10_000,
+        run_timeout_ms: None,
         generator: "pcg".to_owned(),
         server: None,
         competition: false,
         games_dirs: Vec::new(),
         model: None,
+        identity: RunIdentity::default(),
     };
     let play = |repeat: u32, game: &str| PlayFilm {
         repeat,

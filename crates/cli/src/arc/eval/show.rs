@@ -43,8 +43,9 @@ pub(super) fn print_plan(plan: &Plan, ledger: &Ledger, estimate: &Estimate, fold
     }
     let lost = ledger.in_flight().count();
     if lost > 0 {
-        text +=
-            &format!("{lost} requests were in flight when a process ended; they are sent again\n");
+        text += &format!(
+            "{lost} requests were in flight when a process ended; they are sent again, and the first transmissions were possibly paid\n"
+        );
     }
     eprintln!(
         "{}folder: {}",

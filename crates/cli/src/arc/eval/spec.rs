@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use rhae_eval::solver::Solver;
-use rhae_eval::{PlannedSet, shard};
+use rhae_eval::{Ledger, Plan, PlannedSet, check_limits, shard};
 use rhae_protocol::{EVAL_VERSION, EvalConfig, EvalLimits, SOFTWARE, compact_utc};
-use rhae_runs::{RunFolder, new_run_id, now_ms, unused_folder};
+use rhae_runs::{RunFolder, load_lines, new_run_id, now_ms, unused_folder};
 use serde_json::{Value, json};
 
 use super::EvalArgs;
@@ -24,9 +24,13 @@ const MODEL_CONCURRENCY: usize = 8;
 pub(super) struct PreparedRun {
     pub(super) folder: RunFolder,
     pub(super) config: EvalConfig,
-    pub(super) sets: Vec<PlannedSet>,
+    pub(super) plan: Plan,
+    /// The state of a resumed run.
+    pub(super) ledger: Ledger,
     pub(super) solver: Box<dyn Solver>,
     pub(super) limits: EvalLimits,
+    /// A warning about limits that may be exceeded.
+    pub(super) note: Option<String>,
 }
 
 /// Prepares a new run or, with `--resume`, the existing run in the given folder.
@@ -56,12 +60,17 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<PreparedRun> {
         );
         let limits = args.limits.resolve(Some(config.limits), cores)?;
         ensure_measurable(&limits, solver.as_ref(), &settings)?;
+        let plan = Plan::new(sets, config.attempts, solver.unit());
+        let ledger = Ledger::from_lines(&load_lines(folder.path()).unwrap_or_default());
+        let note = check_limits(&plan, solver.as_ref(), &limits, &ledger, args.retry_failed)?;
         return Ok(PreparedRun {
             folder,
             config,
-            sets,
+            plan,
+            ledger,
             solver,
             limits,
+            note,
         });
     }
     let ResolvedFlags {
@@ -105,15 +114,21 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<PreparedRun> {
         data: data.absolute()?,
         sets: sets.iter().map(PlannedSet::record).collect(),
         limits,
+        identity: args.identity.resolve(),
     };
+    let ledger = Ledger::default();
+    let plan = Plan::new(sets, config.attempts, solver.unit());
+    let note = check_limits(&plan, solver.as_ref(), &limits, &ledger, false)?;
     let path = args.out.clone().unwrap_or_else(|| default_folder(&name));
     let folder = RunFolder::create(&path, &config)?;
     Ok(PreparedRun {
         folder,
         config,
-        sets,
+        plan,
+        ledger,
         solver,
         limits,
+        note,
     })
 }
 
@@ -127,7 +142,7 @@ fn ensure_measurable(
         limits.cost_usd.is_none()
             || !solver.is_billed()
             || settings.get("priced") == Some(&json!(true)),
-        "--spend-limit requires `prices` in the configuration of the model; without them the cost is unknown"
+        "--max-cost requires `prices` in the configuration of the model; without them the cost is unknown"
     );
     Ok(())
 }

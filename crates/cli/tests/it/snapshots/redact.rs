@@ -10,12 +10,14 @@ use serde_json::{Map, Number, Value};
 use sha2::{Digest, Sha256};
 
 /// Fields with a time, a rate or a measured size, and their placeholders.
-const VOLATILE_FIELDS: [(&str, &str); 9] = [
+const VOLATILE_FIELDS: [(&str, &str); 11] = [
     ("at_ms", "time"),
     ("created_ms", "time"),
+    ("ended_ms", "time"),
     ("ms", "milliseconds"),
     ("peak_bytes", "bytes"),
     ("seconds", "seconds"),
+    ("started_ms", "time"),
     ("states_per_s", "rate"),
     ("t_ms", "milliseconds"),
     ("task_seconds", "seconds"),

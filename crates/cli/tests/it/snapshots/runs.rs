@@ -25,6 +25,14 @@ fn run_folder_and_its_scores() {
         "2",
         "--jobs",
         "1",
+        "--name",
+        "baseline",
+        "--tag",
+        "random",
+        "--tag",
+        "short",
+        "--note",
+        "two environments",
         "--out",
         "out",
     ];
@@ -37,6 +45,8 @@ fn run_folder_and_its_scores() {
     bench.json_lines_file("run_recording", "out/recordings/1-ny40-v1.jsonl");
 
     bench.document("run", "resumed", &["--resume", "out"]);
+    bench.document("runs list", "", &["."]);
+    bench.document("runs show", "", &["out"]);
     bench.document("score run", "", &["out"]);
     let recording = "out/recordings/1-ny40-v1.jsonl";
     bench.document("score recording", "", &[recording]);

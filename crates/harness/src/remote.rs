@@ -9,14 +9,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
 use rhae_client::{Card, CardOptions, Heartbeat, RemoteCatalog, RetryPolicy, Server, ServerCard};
 use rhae_engine::Catalog;
-use rhae_games::Builtin;
-use rhae_harness::{Arena, Budget, HarnessError, Results, RunSpec};
 use rhae_protocol::{CardRecord, Ending, PlayRecord, RunConfig, Scorecard, ServerRecord};
+use rhae_runs::RunsError;
 
-use crate::output;
+use crate::{Arena, Budget, HarnessError, Results, RunSpec};
 
 /// The file in the run folder that lists the server's cards and plays.
 const RECORD: &str = "server.json";
@@ -27,29 +25,36 @@ const HEARTBEAT: Duration = Duration::from_secs(20);
 const MAX_CARDS: u32 = 100;
 
 /// Plays on a server, with one card for each repeat.
-pub(crate) struct RemoteArena {
+pub struct RemoteArena {
     server: Arc<Server>,
     competition: bool,
     listed: RemoteCatalog,
     cards: Arc<Mutex<BTreeMap<u32, Arc<RemoteCatalog>>>>,
     tags: Mutex<Vec<String>>,
+    /// The catalogue in which recordings are replayed for the report.
+    replays: Box<dyn Catalog>,
 }
 
 impl RemoteArena {
-    /// Connects to a server and reads its list of environments.
-    pub(crate) fn connect(url: &str, key: Option<&str>, competition: bool) -> Result<Self> {
+    /// Connects to a server and reads its list of environments. `replays` contains the environments
+    /// whose recordings can be replayed locally; the report has no films of others.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server cannot be reached or lists no environment.
+    pub fn connect(
+        url: &str,
+        key: Option<&str>,
+        competition: bool,
+        replays: Box<dyn Catalog>,
+    ) -> Result<Self, HarnessError> {
         let server = Server::connect(url, key, RetryPolicy::default())?;
-        if server.skipped_games() > 0 {
-            eprintln!(
-                "note: skipped {} entries of the server's list without an id such as ab12-v1",
-                server.skipped_games()
-            );
+        if server.games().is_empty() {
+            return Err(HarnessError::Request(format!(
+                "the server at {} lists no environment",
+                server.address()
+            )));
         }
-        ensure!(
-            !server.games().is_empty(),
-            "the server at {} lists no environment",
-            output::plain(server.address())
-        );
         let listed = RemoteCatalog::new(Arc::clone(&server), CardOptions::default());
         Ok(Self {
             server,
@@ -57,48 +62,59 @@ impl RemoteArena {
             listed,
             cards: Arc::default(),
             tags: Mutex::default(),
+            replays,
         })
     }
 
-    pub(crate) fn address(&self) -> &str {
+    /// Returns the number of entries of the server's list that have no id such as `ab12-v1`.
+    pub fn skipped_games(&self) -> usize {
+        self.server.skipped_games()
+    }
+
+    pub fn address(&self) -> &str {
         self.server.address()
     }
 
-    pub(crate) fn environments(&self) -> &dyn Catalog {
-        &self.listed
-    }
-
     /// Checks that a run with this configuration is possible on a server.
-    pub(crate) fn check(&self, config: &RunConfig) -> Result<()> {
-        ensure!(
-            config.env_seed == 0,
-            "a server supports only --env-seed 0, found {}",
-            config.env_seed
-        );
-        ensure!(
-            config.repeat <= MAX_CARDS,
-            "--repeat is at most {MAX_CARDS} on a server, because each repeat has an open scorecard"
-        );
-        if matches!(config.budget.parse::<Budget>()?, Budget::PerLevel(_)) {
+    pub(crate) fn check(&self, config: &RunConfig) -> Result<(), HarnessError> {
+        let invalid = |message: String| Err(HarnessError::Request(message));
+        if config.env_seed != 0 {
+            return invalid(format!(
+                "a server supports only --env-seed 0, found {}",
+                config.env_seed
+            ));
+        }
+        if config.repeat > MAX_CARDS {
+            return invalid(format!(
+                "--repeat is at most {MAX_CARDS} on a server, because each repeat has an open scorecard"
+            ));
+        }
+        let budget = config.budget.parse::<Budget>();
+        if matches!(budget, Ok(Budget::PerLevel(_))) {
             for id in &config.games {
-                let info = self.listed.find(id)?;
-                ensure!(
-                    !info.baselines.is_empty(),
-                    "the server has no baselines for `{id}`, so `--budget {}` is no limit; give a number of actions, such as `--budget 200`",
-                    config.budget
-                );
+                if self.listed.find(id)?.baselines.is_empty() {
+                    return invalid(format!(
+                        "the server has no baselines for `{id}`, so `--budget {}` is no limit; give a number of actions, such as `--budget 200`",
+                        config.budget
+                    ));
+                }
             }
         }
         Ok(())
     }
 
     /// Runs the plays while heartbeats keep the cards open, closes the cards, and reports where the
-    /// server's counts differ from the local ones.
-    pub(crate) fn run(
+    /// server's counts differ from the local ones. `notify` receives the messages for the user.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of `play`, or an error if the record of the cards cannot be written.
+    pub fn run(
         &self,
         spec: &RunSpec,
         play: impl FnOnce(&dyn Arena) -> Result<Results, HarnessError>,
-    ) -> Result<Results> {
+        notify: &dyn Fn(&str),
+    ) -> Result<Results, HarnessError> {
         let player = if spec.config.agent_cmd.is_some() {
             "command".to_owned()
         } else {
@@ -117,18 +133,15 @@ impl RemoteArena {
         // Cancel the requests that are still in flight: they belong to abandoned plays.
         self.server.cancel();
         if let Some(problem) = heartbeat.last_error() {
-            eprintln!(
-                "note: a heartbeat failed: {}",
-                output::plain(&problem.to_string())
-            );
+            notify(&format!("note: a heartbeat failed: {problem}"));
         }
         drop(heartbeat);
         let interrupted = played
             .as_ref()
             .is_ok_and(|results| !results.summary.finished);
         if interrupted && !open_cards(&self.cards).is_empty() {
-            eprintln!(
-                "closing the server's scorecard; press Ctrl-C again to leave it open until the server closes it"
+            notify(
+                "closing the server's scorecard; press Ctrl-C again to leave it open until the server closes it",
             );
         }
         let records: Vec<CardRecord> = open_cards(&self.cards)
@@ -137,7 +150,7 @@ impl RemoteArena {
             .collect();
         for record in &records {
             for difference in &record.differences {
-                eprintln!("server: {}", output::plain(difference));
+                notify(&format!("server: {difference}"));
             }
         }
         let results = played?;
@@ -147,14 +160,17 @@ impl RemoteArena {
 
     /// Appends the cards of this process to the run's record, which may list cards of earlier
     /// processes.
-    fn record(&self, spec: &RunSpec, cards: Vec<CardRecord>) -> Result<()> {
-        let before: Option<ServerRecord> = match std::fs::read(spec.folder.file(RECORD)) {
-            Ok(bytes) => Some(
-                serde_json::from_slice(&bytes)
-                    .with_context(|| format!("cannot parse the run's {RECORD}"))?,
-            ),
-            Err(_) => None,
-        };
+    fn record(&self, spec: &RunSpec, cards: Vec<CardRecord>) -> Result<(), HarnessError> {
+        let before: Option<ServerRecord> =
+            match std::fs::read(spec.folder.file(RECORD)) {
+                Ok(bytes) => Some(serde_json::from_slice(&bytes).map_err(|error| {
+                    RunsError::MalformedFile {
+                        path: spec.folder.file(RECORD),
+                        reason: error.to_string(),
+                    }
+                })?),
+                Err(_) => None,
+            };
         let mut record = before.unwrap_or_else(|| ServerRecord {
             server: self.address().to_owned(),
             cards: Vec::new(),
@@ -186,10 +202,8 @@ impl Arena for RemoteArena {
         Arc::clone(catalog) as _
     }
 
-    /// Returns the built-in environments, the only ones whose recordings can be replayed locally.
-    /// The report therefore has no films of other environments.
     fn replays(&self) -> &dyn Catalog {
-        &Builtin
+        self.replays.as_ref()
     }
 }
 

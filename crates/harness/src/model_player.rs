@@ -1,0 +1,207 @@
+//! A language model as the agent of a run: its settings, its spend limit and its resumption.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rhae_agents::{CONTEXT_TOKENS, LOG_SUFFIX, ModelPlayer, SYSTEM_PROMPT, spent_in_log};
+use rhae_engine::Catalog;
+use rhae_llm::{CostBound, Model, Models, Rate, Request};
+use rhae_protocol::{ModelRun, ModelUsage, ResetRule, RunConfig};
+use rhae_runs::{RunFolder, RunsError, SpendLimit, SpendLimits, Spent};
+use rhae_session::Play;
+use serde_json::Value;
+
+use crate::HarnessError;
+use crate::play::ObservationBuffer;
+
+/// Configuration fields that determine the replies. They must not change when a run is resumed.
+const FIXED: [&str; 8] = [
+    "provider", "base_url", "model", "stream", "request", "replies", "file", "of",
+];
+
+/// The options of a language model that plays.
+#[derive(Clone, Debug, Default)]
+pub struct ModelOptions {
+    /// The configured models, among them the one that plays.
+    pub models: Models,
+    /// Whether the provider's reasoning is sent back with the conversation.
+    pub keep_reasoning: bool,
+    /// The spend limit of the run in US dollars.
+    pub max_cost_usd: Option<f64>,
+    /// The limit of a conversation in tokens; as configured for the model if absent.
+    pub context_tokens: Option<u64>,
+    /// The rate of requests; as configured for the model if absent.
+    pub rate_limit: Option<Rate>,
+    /// The time limit of one request in seconds, retries included.
+    pub request_timeout_s: Option<f64>,
+}
+
+impl ModelOptions {
+    /// Returns whether an option that only a model uses is set.
+    pub(crate) fn is_used(&self) -> bool {
+        self.keep_reasoning
+            || self.max_cost_usd.is_some()
+            || self.context_tokens.is_some()
+            || self.rate_limit.is_some()
+            || self.request_timeout_s.is_some()
+    }
+}
+
+/// An opened model with the limit of its run.
+pub(crate) struct OpenedPlayer {
+    pub(crate) player: ModelPlayer,
+    pub(crate) run: ModelRun,
+    limit: Arc<SpendLimit>,
+}
+
+impl OpenedPlayer {
+    /// Opens the model of a new run.
+    pub(crate) fn open(options: &ModelOptions, name: &str) -> Result<Self, HarnessError> {
+        let model = Model::open(&options.models, name)?;
+        let run = ModelRun {
+            config: config_json(&options.models, name)?,
+            system_prompt: SYSTEM_PROMPT.to_owned(),
+            keep_reasoning: options.keep_reasoning,
+            context_tokens: options
+                .context_tokens
+                .or(model.config().limits.context_tokens)
+                .unwrap_or(CONTEXT_TOKENS),
+            max_cost_usd: options.max_cost_usd,
+            rate_limit: options.rate_limit.map(|rate| rate.to_string()),
+            request_timeout_s: options.request_timeout_s,
+        };
+        Self::new(model, run, ModelUsage::default())
+    }
+
+    /// Opens the model of a resumed run. What earlier processes spent or possibly paid counts
+    /// towards the limit.
+    pub(crate) fn resume(
+        options: &ModelOptions,
+        name: &str,
+        mut run: ModelRun,
+        folder: &RunFolder,
+    ) -> Result<Self, HarnessError> {
+        let now = config_json(&options.models, name)?;
+        for field in FIXED {
+            if run.config[field] != now[field] {
+                return Err(HarnessError::Request(format!(
+                    "`{field}` of the model `{name}` differs from the start of the run; restore it, or start a new run"
+                )));
+            }
+        }
+        run.max_cost_usd = options.max_cost_usd.or(run.max_cost_usd);
+        run.rate_limit = options
+            .rate_limit
+            .map(|rate| rate.to_string())
+            .or(run.rate_limit);
+        run.request_timeout_s = options.request_timeout_s.or(run.request_timeout_s);
+        let spent = logged_usage(&folder.file("recordings"))?;
+        Self::new(Model::open(&options.models, name)?, run, spent)
+    }
+
+    fn new(mut model: Model, run: ModelRun, spent: ModelUsage) -> Result<Self, HarnessError> {
+        if let Some(limit) = run.max_cost_usd {
+            check(
+                limit.is_finite() && limit > 0.0,
+                "--max-cost must be more than 0",
+            )?;
+            check(
+                model.config().prices.is_some(),
+                &format!(
+                    "--max-cost needs `prices` in the configuration of the model `{}`; without them the cost is unknown",
+                    model.name()
+                ),
+            )?;
+        }
+        let request_timeout = run.request_timeout_s.map(Duration::try_from_secs_f64);
+        let request_timeout = request_timeout
+            .transpose()
+            .ok()
+            .filter(|timeout| *timeout != Some(Duration::ZERO))
+            .ok_or_else(|| HarnessError::Request("--timeout must be more than 0".to_owned()))?;
+        if let Some(rate) = &run.rate_limit {
+            let rate = rate
+                .parse()
+                .map_err(|error: rhae_llm::RateError| HarnessError::Config(error.to_string()))?;
+            model.limit_rate(rate);
+        }
+        let limits = SpendLimits {
+            usd: run.max_cost_usd,
+            tokens: None,
+        };
+        let usd = spent.cost_usd.unwrap_or(0.0) + spent.possibly_paid_usd.unwrap_or(0.0);
+        let tokens = spent.input_tokens.saturating_add(spent.output_tokens);
+        let limit = Arc::new(SpendLimit::new(limits, Spent { usd, tokens }));
+        let player = ModelPlayer {
+            model: Arc::new(model),
+            keep_reasoning: run.keep_reasoning,
+            context_tokens: run.context_tokens,
+            spend_guard: Arc::clone(&limit) as _,
+            request_timeout,
+        };
+        Ok(Self { player, run, limit })
+    }
+
+    /// Checks that the first request of a run fits into the spend limit. The first environment is
+    /// opened to create that request, so the check is for local environments only.
+    pub(crate) fn check_first_request(
+        &self,
+        config: &RunConfig,
+        catalog: &dyn Catalog,
+    ) -> Result<(), HarnessError> {
+        let (Some(_), Some(id)) = (self.run.max_cost_usd, config.games.first()) else {
+            return Ok(());
+        };
+        let play = Play::new(catalog.open(id, config.env_seed)?, ResetRule::LevelsOnly);
+        let first = ObservationBuffer::of(&play.current());
+        let request = self.player.first_request(config.seed, &first.view());
+        let worst = self.player.model.cost_bound(&request);
+        self.limit
+            .check_first(&worst)
+            .map_err(HarnessError::SpendLimit)
+    }
+
+    /// Returns a warning if requests have no bound, so that the spend limit may be exceeded.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let bound = self.player.model.cost_bound(&Request::text(""));
+        match bound {
+            CostBound::Unbounded(_) => self.limit.warning(&bound),
+            CostBound::Bounded { .. } => None,
+        }
+    }
+}
+
+fn check(holds: bool, message: &str) -> Result<(), HarnessError> {
+    if holds {
+        Ok(())
+    } else {
+        Err(HarnessError::Request(message.to_owned()))
+    }
+}
+
+fn config_json(models: &Models, name: &str) -> Result<Value, HarnessError> {
+    serde_json::to_value(models.resolve(name)?)
+        .map_err(|error| HarnessError::Config(error.to_string()))
+}
+
+/// Sums up the usage in the model logs of a run.
+fn logged_usage(recordings: &Path) -> Result<ModelUsage, HarnessError> {
+    let failed = RunsError::file("read", recordings);
+    let entries = match std::fs::read_dir(recordings) {
+        Ok(entries) => entries,
+        // The run was stopped before its first play.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(ModelUsage::default());
+        }
+        Err(error) => return Err(failed(error).into()),
+    };
+    let mut spent = ModelUsage::default();
+    for entry in entries {
+        let path = entry.map_err(RunsError::file("read", recordings))?.path();
+        if path.to_string_lossy().ends_with(LOG_SUFFIX) {
+            spent += spent_in_log(&path).map_err(HarnessError::Request)?;
+        }
+    }
+    Ok(spent)
+}

@@ -1,0 +1,410 @@
+//! A run as its user describes it, and how it becomes a [`RunSpec`].
+//!
+//! Defaults are stated here once, for the command line and for Python.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rhae_agents::AgentSpec;
+use rhae_engine::Catalog;
+use rhae_engine::Rng;
+use rhae_protocol::{RUN_VERSION, Recording, RunConfig, RunIdentity, SOFTWARE, compact_utc};
+use rhae_runs::{RunFolder, RunsError, new_run_id, now_ms, resume, unused_folder};
+use rhae_scoring::Method;
+
+use crate::model_player::{ModelOptions, OpenedPlayer};
+use crate::{Budget, HarnessError, RemoteArena, RunSpec};
+
+/// The maximum of the time limit of a step, in seconds.
+const MAX_STEP_TIMEOUT_S: f64 = 1e6;
+/// The default time limit of a step of an agent that is not a model, in seconds.
+const STEP_TIMEOUT_S: f64 = 60.0;
+
+/// A run as its user describes it. Start from [`RunRequest::default`] and set what differs.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_harness::RunRequest;
+/// use rhae_games::Builtin;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let temp = tempfile::tempdir()?;
+/// let request = RunRequest {
+///     agent: "random".to_owned(),
+///     games: "kq19".to_owned(),
+///     out: Some(temp.path().join("run")),
+///     ..RunRequest::default()
+/// };
+/// let prepared = request.prepare(&Builtin, None)?;
+/// assert_eq!(prepared.spec.config.games, ["kq19-v1"]);
+/// assert_eq!(prepared.spec.config.budget, "5x");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    /// The agent: a built-in name, `model:NAME` or `replay:FILE`.
+    pub agent: String,
+    /// The shell command of an external agent, instead of `agent`.
+    pub agent_cmd: Option<String>,
+    /// The environments, separated by commas, or `all`.
+    pub games: String,
+    /// The seed of the agent; each further repeat uses the next number.
+    pub seed: u64,
+    pub env_seed: u64,
+    /// The number of scorecards.
+    pub repeat: u32,
+    pub budget: Budget,
+    pub method: Method,
+    /// The time limit of the agent for one action in seconds. By default 60; a model has its own
+    /// timeouts.
+    pub step_timeout_s: Option<f64>,
+    /// The time limit of the run in seconds, including the time before it was interrupted.
+    pub run_timeout_s: Option<f64>,
+    /// The number of concurrent plays; by default the number of cores.
+    pub jobs: Option<usize>,
+    /// The run folder; by default an unused one below `runs`.
+    pub out: Option<PathBuf>,
+    /// Whether the scorecards on a server are opened in competition mode.
+    pub competition: bool,
+    /// The folders of hosted games, as absolute paths, for the configuration of the run.
+    pub games_dirs: Vec<String>,
+    /// The options of a model. Other agents do not allow them.
+    pub model: ModelOptions,
+    pub identity: RunIdentity,
+}
+
+impl Default for RunRequest {
+    fn default() -> Self {
+        Self {
+            agent: "explorer".to_owned(),
+            agent_cmd: None,
+            games: "all".to_owned(),
+            seed: 0,
+            env_seed: 0,
+            repeat: 1,
+            budget: Budget::PerLevel(5),
+            method: Method::DEFAULT,
+            step_timeout_s: None,
+            run_timeout_s: None,
+            jobs: None,
+            out: None,
+            competition: false,
+            games_dirs: Vec::new(),
+            model: ModelOptions::default(),
+            identity: RunIdentity::default(),
+        }
+    }
+}
+
+/// A run that can start, and notes for its user.
+pub struct PreparedRun {
+    pub spec: RunSpec,
+    pub notes: Vec<String>,
+}
+
+/// The options that may change when a run is resumed.
+#[derive(Clone, Debug, Default)]
+pub struct ResumeOptions {
+    pub jobs: Option<usize>,
+    pub run_timeout_s: Option<f64>,
+    pub model: ModelOptions,
+}
+
+impl RunRequest {
+    /// Resolves the request and creates the run folder, after everything else is validated.
+    /// `remote` is the server on which the plays take place; then `catalog` lists its environments.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if an option is invalid or does not fit the others, if the first request of
+    /// a model does not fit into the spend limit, and if the folder exists and is not empty.
+    pub fn prepare(
+        mut self,
+        catalog: &dyn Catalog,
+        remote: Option<&RemoteArena>,
+    ) -> Result<PreparedRun, HarnessError> {
+        if let Some(file) = self.agent.strip_prefix("replay:") {
+            (self.agent, self.games, self.env_seed) =
+                replayed_play(catalog, Path::new(file), &self.games, self.env_seed)?;
+        }
+        let model_name = match self.agent.strip_prefix("model:") {
+            Some(name) if self.agent_cmd.is_none() => Some(name.to_owned()),
+            _ => None,
+        };
+        let step_timeout_ms = self.step_timeout_ms(model_name.is_some())?;
+        let run_timeout_ms = run_timeout_ms(self.run_timeout_s)?;
+        let player = match &model_name {
+            Some(name) => Some(OpenedPlayer::open(&self.model, name)?),
+            None if self.model.is_used() => {
+                return Err(HarnessError::Request(
+                    "--keep-reasoning, --max-cost, --context-tokens, --rate-limit and --timeout require `--agent model:NAME`".to_owned(),
+                ));
+            }
+            None => None,
+        };
+        let games = select_games(catalog, &self.games)?;
+        let mut identity = self.identity;
+        identity.source_digests.retain(|id, _| games.contains(id));
+        let config = RunConfig {
+            version: RUN_VERSION,
+            software: SOFTWARE.to_owned(),
+            run_id: new_run_id()?,
+            agent: self.agent_cmd.is_none().then_some(self.agent),
+            agent_cmd: self.agent_cmd,
+            seed: self.seed,
+            env_seed: self.env_seed,
+            games,
+            repeat: self.repeat,
+            budget: self.budget.to_string(),
+            method: self.method.name().to_owned(),
+            step_timeout_ms,
+            run_timeout_ms,
+            generator: Rng::NAME.to_owned(),
+            server: remote.map(|remote| remote.address().to_owned()),
+            competition: self.competition,
+            games_dirs: self.games_dirs,
+            model: player.as_ref().map(|opened| opened.run.clone()),
+            identity,
+        };
+        if let Some(remote) = remote {
+            remote.check(&config)?;
+        }
+        let mut notes = Vec::new();
+        let agent = match player {
+            Some(opened) => {
+                notes.extend(opened.warning());
+                if remote.is_none() {
+                    opened.check_first_request(&config, catalog)?;
+                }
+                AgentSpec::Model(Arc::new(opened.player))
+            }
+            None => agent_of(&config)?,
+        };
+        if let Budget::PerPlay(actions) = self.budget
+            && actions < 10
+        {
+            notes.push(format!(
+                "the budget is {actions} actions per play; use `{actions}x` for {actions} times the baseline on each level"
+            ));
+        }
+        let path = self.out.unwrap_or_else(|| default_folder(&agent));
+        let folder = RunFolder::create(&path, &config)?;
+        let spec = RunSpec {
+            config,
+            agent,
+            folder,
+            jobs: jobs(self.jobs),
+            resumed: false,
+        };
+        Ok(PreparedRun { spec, notes })
+    }
+
+    fn step_timeout_ms(&self, plays_model: bool) -> Result<u64, HarnessError> {
+        // A model has its own timeouts, which may be hours long, so the step timeout must not end a
+        // request before them.
+        let default = if plays_model {
+            MAX_STEP_TIMEOUT_S
+        } else {
+            STEP_TIMEOUT_S
+        };
+        let seconds = self.step_timeout_s.unwrap_or(default);
+        if seconds > 0.0 && seconds <= MAX_STEP_TIMEOUT_S {
+            Ok((seconds * 1000.0).ceil() as u64)
+        } else {
+            Err(HarnessError::Request(
+                "--step-timeout must be more than 0 and at most 1,000,000 seconds".to_owned(),
+            ))
+        }
+    }
+}
+
+/// Prepares the run in `folder`, whose configuration is `config`, to be continued.
+///
+/// # Errors
+///
+/// Returns an error if the settings of the model differ from the start of the run, or an option is
+/// invalid.
+pub fn prepare_resumed(
+    folder: RunFolder,
+    mut config: RunConfig,
+    options: &ResumeOptions,
+) -> Result<PreparedRun, HarnessError> {
+    let mut notes = Vec::new();
+    if options.run_timeout_s.is_some() {
+        config.run_timeout_ms = run_timeout_ms(options.run_timeout_s)?;
+    }
+    let agent = match config.model.take() {
+        Some(run) => {
+            let name = config
+                .agent
+                .as_deref()
+                .and_then(|agent| agent.strip_prefix("model:"))
+                .unwrap_or_default();
+            let opened = OpenedPlayer::resume(&options.model, name, run, &folder)?;
+            notes.extend(opened.warning());
+            config.model = Some(opened.run);
+            AgentSpec::Model(Arc::new(opened.player))
+        }
+        None => agent_of(&config)?,
+    };
+    let spec = RunSpec {
+        config,
+        agent,
+        folder,
+        jobs: jobs(options.jobs),
+        resumed: true,
+    };
+    Ok(PreparedRun { spec, notes })
+}
+
+/// Loads the folder and the configuration of a run, to resume it.
+///
+/// # Errors
+///
+/// Returns an error if the folder is not a run folder or another version started the run.
+pub fn open_run(folder: &Path) -> Result<(RunFolder, RunConfig), HarnessError> {
+    Ok(resume(folder)?)
+}
+
+/// Resolves names of environments, separated by commas, to ids. `all` selects every environment. A
+/// duplicate is an error.
+///
+/// # Errors
+///
+/// Returns an error if a name is unknown or occurs twice, or if no name is given.
+pub fn select_games(catalog: &dyn Catalog, names: &str) -> Result<Vec<String>, HarnessError> {
+    if names == "all" {
+        return Ok(catalog
+            .list()
+            .iter()
+            .map(|info| info.id.to_string())
+            .collect());
+    }
+    let mut ids: Vec<String> = Vec::new();
+    for name in names
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+    {
+        let id = catalog.find(name)?.id.to_string();
+        if ids.contains(&id) {
+            let message = format!("`{id}` is named twice in --games");
+            return Err(HarnessError::Request(message));
+        }
+        ids.push(id);
+    }
+    if ids.is_empty() {
+        return Err(HarnessError::Request(
+            "--games names no environment; `rhae games list` shows all".to_owned(),
+        ));
+    }
+    Ok(ids)
+}
+
+/// Reads a recording in any supported format.
+///
+/// # Errors
+///
+/// Returns an error if the file cannot be read or is not a recording.
+pub fn read_recording(path: &Path) -> Result<Recording, HarnessError> {
+    if path.is_dir() {
+        return Err(HarnessError::Request(format!(
+            "`{0}` is a folder; name the recordings in it, such as {0}/recordings/*.jsonl",
+            path.display()
+        )));
+    }
+    let bytes = std::fs::read(path).map_err(RunsError::file("read", path))?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        HarnessError::Request(format!(
+            "`{}` is not a recording: it is not UTF-8 text",
+            path.display()
+        ))
+    })?;
+    Recording::parse(&text).map_err(|error| {
+        HarnessError::Request(format!(
+            "cannot read `{}` as a recording: {error}",
+            path.display()
+        ))
+    })
+}
+
+/// Returns the agent, the environment and the environment seed for the agent `replay:FILE`.
+/// Environment and seed are those of the recording; a request that selects others is rejected.
+fn replayed_play(
+    catalog: &dyn Catalog,
+    file: &Path,
+    games: &str,
+    env_seed: u64,
+) -> Result<(String, String, u64), HarnessError> {
+    let recording = read_recording(file)?;
+    let id = recording.header.game_id.to_string();
+    let selected = if games == "all" {
+        vec![catalog.find(&id)?.id.to_string()]
+    } else {
+        select_games(catalog, games)?
+    };
+    let seed = recording.header.seed;
+    let restarts = recording
+        .entries
+        .iter()
+        .skip(1)
+        .any(|entry| entry.full_reset);
+    let problem = if selected != [id.clone()] {
+        Some(format!(
+            "the recording is of `{id}`; it cannot be replayed on `{games}`"
+        ))
+    } else if env_seed != 0 && env_seed != seed {
+        Some(format!(
+            "the recording was made under the environment seed {seed}, not {env_seed}"
+        ))
+    } else {
+        restarts.then(|| {
+            "the recording restarts the whole game, which a run does not allow; use `rhae score recording`"
+                .to_owned()
+        })
+    };
+    if let Some(problem) = problem {
+        return Err(HarnessError::Request(problem));
+    }
+    let path = file.canonicalize().map_err(RunsError::file("find", file))?;
+    Ok((format!("replay:{}", path.display()), id, seed))
+}
+
+fn agent_of(config: &RunConfig) -> Result<AgentSpec, HarnessError> {
+    match (&config.agent, &config.agent_cmd) {
+        (_, Some(command)) => Ok(AgentSpec::Command(command.clone())),
+        (Some(name), None) => match name.strip_prefix("replay:") {
+            Some(file) => Ok(AgentSpec::Replay(Arc::new(read_recording(Path::new(
+                file,
+            ))?))),
+            None => Ok(AgentSpec::built_in(name)?),
+        },
+        (None, None) => Err(HarnessError::Config("it names no agent".to_owned())),
+    }
+}
+
+fn jobs(requested: Option<usize>) -> usize {
+    requested.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+fn run_timeout_ms(seconds: Option<f64>) -> Result<Option<u64>, HarnessError> {
+    match seconds {
+        Some(seconds) if !(seconds > 0.0 && seconds <= 1e9) => Err(HarnessError::Request(
+            "--run-timeout must be more than 0 and at most 1e9".to_owned(),
+        )),
+        seconds => Ok(seconds.map(|seconds| (seconds * 1000.0).ceil() as u64)),
+    }
+}
+
+/// Returns an unused folder name with the current time and the agent.
+fn default_folder(agent: &AgentSpec) -> PathBuf {
+    let player = if matches!(agent, AgentSpec::Command(_)) {
+        "command".to_owned()
+    } else {
+        agent.name().replace([':', '/'], "-")
+    };
+    let name = format!("{}-{player}", compact_utc(now_ms()));
+    unused_folder(Path::new("runs"), &name)
+}
