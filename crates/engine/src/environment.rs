@@ -119,6 +119,13 @@ pub enum EnvironmentError {
     /// The environment rejected a snapshot. The play is unchanged.
     #[error("cannot restore the snapshot: {0}")]
     Snapshot(String),
+    /// The environment rejected a snapshot of another version of the software. The play is
+    /// unchanged.
+    #[error("cannot restore the snapshot: it was made by version `{found}`, expected `{expected}`")]
+    SnapshotVersion {
+        found: String,
+        expected: &'static str,
+    },
 }
 
 /// One play of an environment, in this process or elsewhere.

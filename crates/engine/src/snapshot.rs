@@ -183,10 +183,10 @@ fn open<T: DeserializeOwned>(
     let (header, body) =
         postcard::take_from_bytes::<Header<'_>>(content).map_err(|_| truncated())?;
     if header.software != SOFTWARE {
-        return Err(rejected(format!(
-            "it was made by version `{}`, expected `{SOFTWARE}`",
-            header.software
-        )));
+        return Err(EnvironmentError::SnapshotVersion {
+            found: header.software.to_owned(),
+            expected: SOFTWARE,
+        });
     }
     if header.environment != environment || header.seed != seed {
         return Err(rejected(format!(
@@ -228,4 +228,33 @@ fn decode(bytes: &[u8]) -> Option<Vec<Action>> {
         });
     }
     Some(actions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snapshot_of_another_version_is_a_separate_error() {
+        let sealed = |software: &str| {
+            let header = Header {
+                format: FORMAT,
+                software,
+                environment: "ab12-v1",
+                seed: 0,
+            };
+            let mut bytes = postcard::to_allocvec(&header).unwrap();
+            bytes.extend(xxh3_64(&bytes).to_le_bytes());
+            bytes
+        };
+        let opened = |bytes: &[u8]| open::<()>("ab12-v1", 0, bytes);
+        assert_eq!(opened(&sealed(SOFTWARE)), Ok(()));
+        assert_eq!(
+            opened(&sealed("0.0.0")),
+            Err(EnvironmentError::SnapshotVersion {
+                found: "0.0.0".to_owned(),
+                expected: SOFTWARE,
+            })
+        );
+    }
 }

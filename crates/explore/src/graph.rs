@@ -29,6 +29,8 @@ pub enum StopReason {
     Memory,
     /// The `should_continue` callback returned false.
     Time,
+    /// The user interrupted the search. Only [`analyze`](crate::analyze) reports it.
+    Interrupt,
 }
 
 impl StopReason {
@@ -40,6 +42,7 @@ impl StopReason {
             Self::Depth => "depth",
             Self::Memory => "memory",
             Self::Time => "time",
+            Self::Interrupt => "interrupt",
         }
     }
 }

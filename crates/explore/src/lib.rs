@@ -11,6 +11,8 @@
 //!   actions, and [`exact_chance`](exact_chance()) computes it as an exact fraction if the graph is
 //!   small enough. [`random_play`] estimates it by sampling.
 //!
+//! [`analyze`] answers all three and returns a [`LevelReport`].
+//!
 //! The search functions are generic over [`Explorable`]. [`NativeLevel`] implements it for native games
 //! without the overhead of the environment interface. [`EnvironmentLevel`] implements it for any
 //! environment that can be forked or that supports snapshots, such as a hosted game.
@@ -91,6 +93,7 @@
 //! assert_eq!(fraction, Some(("3".to_owned(), "10".to_owned())));
 //! ```
 
+mod analysis;
 mod batch;
 mod bounds;
 mod build;
@@ -103,6 +106,7 @@ mod expand;
 mod explorable;
 mod graph;
 mod index;
+mod level_report;
 mod pages;
 mod parallel;
 mod paths;
@@ -111,6 +115,7 @@ mod search;
 mod system;
 mod win_within;
 
+pub use analysis::{Analysis, AnalysisMonitor, AnalysisOptions, analyze};
 pub use bounds::{lower_bound_95, upper_bound_95};
 pub use build::{Limits, Progress, SearchOptions, explore};
 pub use chance::{Chance, Chances, ONE};
@@ -120,6 +125,9 @@ pub use environment::{EnvironmentLevel, Identity, key_by};
 pub use exact_chance::exact_chance;
 pub use explorable::{Explorable, NativeLevel};
 pub use graph::{CLICKS, Graph, Policy, StopReason};
+pub use level_report::{
+    Clicks, ComponentSummary, GraphSummary, LevelReport, ShortestWin, WinChance,
+};
 pub use paths::{
     actions_along, count_shortest_wins, edge_actions, first_win, has_all_shortest_wins, path_to,
 };

@@ -10,6 +10,7 @@
 //! | run folder | [`RunConfig`], [`JournalLine`], [`RunSummary`], [`ServerRecord`] | `rhae run` |
 //! | evaluation folder | [`EvalConfig`], [`EvalLine`] | `rhae arc eval` |
 //! | agent lines | [`AgentMessage`], [`AgentReply`] | standard input and output of an agent's process |
+//! | analysis | [`ExploredLevel`], [`ValidationReport`], [`DatabaseReport`] | `--json` of `rhae explore`, `rhae validate` and `rhae db check` |
 //! | REST bodies | [`CommandBody`], [`OpeningBody`], [`FrameResponse`], [`GameListing`], [`PlayListing`], [`PlayEvent`] | the HTTP API |
 //! | packed frames | [`Packer`], [`ObservationView`] | browser player, event streams |
 //!
@@ -50,9 +51,11 @@
 
 mod action;
 mod agent;
+mod database_check;
 mod ending;
 mod eval;
 mod eval_end;
+mod exploration;
 mod frames;
 mod identity;
 mod packed;
@@ -64,14 +67,20 @@ mod run;
 mod scorecard;
 mod time;
 mod usage;
+mod validation;
 
 pub use agent::{AgentMessage, AgentReply, ReplyError};
+pub use database_check::{DatabaseFinding, DatabaseReport};
 pub use ending::Ending;
 pub use eval::{
     EVAL_VERSION, EvalAnswer, EvalConfig, EvalGrid, EvalLimits, EvalLine, EvalSet, EvalTarget,
     EvalUsage,
 };
 pub use eval_end::EvalEnd;
+pub use exploration::{
+    ComponentCounts, ExplorationReport, ExploredLevel, ShortestWinForm, TerminalCounts,
+    WinProbability, WinWithin,
+};
 pub use frames::{Cell, FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
 pub use identity::{RunIdentity, RunListing, RunStatus};
 pub use packed::{ObservationView, PACKED_VERSION, Packer, base64};
@@ -89,6 +98,9 @@ pub use run::{
 pub use scorecard::{EnvironmentScore, RunScore, Scorecard, TagScore};
 pub use time::{compact_utc, rfc3339_utc};
 pub use usage::ModelUsage;
+pub use validation::{
+    FindingEvidence, RuleFinding, RuleResult, ValidatedEnvironment, ValidationReport,
+};
 
 /// The name and version of this software, as they are written to results and recordings.
 pub const SOFTWARE: &str = concat!("rhae ", env!("CARGO_PKG_VERSION"));

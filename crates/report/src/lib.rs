@@ -4,7 +4,7 @@
 //!
 //! | output | functions |
 //! | --- | --- |
-//! | terminal | [`card_table`], [`score_table()`], [`comparison_table`], [`data_table`], [`plain`], [`counted`], [`action_label`] |
+//! | terminal | [`card_table`], [`exploration_text()`], [`exploration_table`], [`score_table()`], [`comparison_table`], [`data_table`], [`plain`], [`counted`], [`action_label`] |
 //! | SVG plots | [`actions_plot`], [`completion_plot`], [`score_plot()`], [`growth_plot`] |
 //! | PNG, SVG and GIF | [`contact_sheet`], [`animated_gif`], [`task_picture()`], [`scene_svg`], [`graph_picture()`] |
 //! | HTML pages | [`run_page()`], [`arc_page()`], [`replay_page()`], [`graph_page()`], [`validation_page()`], [`heat_page()`] |
@@ -62,6 +62,7 @@
 //! ```
 
 mod arc_page;
+mod exploration_text;
 mod film;
 mod gif;
 mod graph_page;
@@ -87,6 +88,7 @@ mod text;
 mod validation_page;
 
 pub use arc_page::{ArcAttempt, ArcReport, ArcSet, ArcTask, arc_page};
+pub use exploration_text::{exploration_facts, exploration_table, exploration_text};
 pub use film::{Film, LevelTally, Moment};
 pub use gif::{GifOptions, animated_gif};
 pub use graph_page::{GraphPage, LevelGraph, graph_page};

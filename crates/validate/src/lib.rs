@@ -11,19 +11,19 @@
 //! wraps a native game, and [`EnvironmentSubject`] wraps any function that opens an
 //! [`Environment`](rhae_engine::Environment), such as a hosted game.
 //!
-//! [`parts`] splits the validation of a subject into independent [`Part`]s, which a caller may run
-//! on several threads. [`check`] runs one part and returns its [`Finding`]s. [`reports`] combines
-//! the findings of all parts into one [`RuleReport`] for each [`Rule`]. A [`Monitor`] receives
-//! progress, can cancel a part, and supplies what this crate cannot provide: a clock, the memory of
-//! the process, and replays in a new process.
+//! [`validate`] runs all checks of some [`Candidate`]s on threads. [`parts`] splits the validation
+//! of a subject into independent [`Part`]s, [`check`] runs one part and returns its [`Finding`]s,
+//! and [`reports`] combines the findings of all parts into one [`RuleReport`] for each [`Rule`]. A
+//! [`Monitor`] receives progress, can cancel a part, and supplies what this crate cannot provide: a
+//! clock, the memory of the process, and replays in a new process.
 //!
 //! # Invariants
 //!
 //! * The findings of a part depend only on the subject and the [`Options`]. The exceptions are
 //!   findings that use the [`Monitor`]: speed, memory, replays in a new process, and parts that the
 //!   caller cancels.
-//! * The crate does no I/O, reads no clock and starts no threads. Evidence is a list of actions;
-//!   the caller turns it into recordings.
+//! * The crate does no I/O and reads no clock. [`validate`] starts threads and joins them before it
+//!   returns. Evidence is a list of actions; the caller turns it into recordings.
 //!
 //! # Examples
 //!
@@ -66,6 +66,7 @@ mod native_subject;
 mod novelty;
 mod part;
 mod rule;
+mod schedule;
 mod solvable;
 mod structure;
 mod subject;
@@ -79,6 +80,7 @@ pub use native_subject::NativeSubject;
 pub use novelty::{SIMILARITY_LIMIT, Similarity, Traits, graph_shape};
 pub use part::{Part, Weight, check, parts};
 pub use rule::{Group, Rule};
+pub use schedule::{Candidate, ValidateError, Validated, validate};
 pub use subject::{StoredRecording, Subject, UndoCheck};
 pub use tokens::{Language, tokens};
 pub use walk::Monitor;

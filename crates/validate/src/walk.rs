@@ -4,12 +4,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rhae_engine::{
-    Action, ActionKind, ActionSet, Environment, Frame, Observation, PlayState, Rng, StateKey,
-    key_of,
+    Action, ActionKind, ActionSet, Environment, Frame, GameInfo, Observation, PlayState, Rng,
+    StateKey, key_of,
 };
 use rhae_explore::{Identity, key_by};
 
-use crate::Subject;
+use crate::{Part, Subject};
 
 /// The caller's side of a running validation: it receives progress, can cancel, and supplies
 /// measurements.
@@ -17,6 +17,12 @@ use crate::Subject;
 /// All methods have defaults that do nothing, so `()` is a valid monitor. Rules that need a missing
 /// measurement stay open.
 pub trait Monitor: Sync {
+    /// Receives the estimated number of steps of the whole validation, before the first part runs.
+    fn started(&self, _total_steps: u64) {}
+
+    /// Reports that a part of the validation of an environment begins.
+    fn part_started(&self, _info: &GameInfo, _part: Part) {}
+
     /// Reports that `steps` further steps are done.
     fn add_steps(&self, _steps: u64) {}
 

@@ -33,6 +33,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("rhae-web", 3),
     ("rhae-runs", 3),
     ("rhae-datasets", 4),
+    ("rhae-inspect", 4),
     ("rhae-eval", 5),
     ("rhae-harness", 5),
     ("rhae-tui", 5),

@@ -1,0 +1,91 @@
+//! [`Validation`] of built-in environments.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rhae_inspect::{InspectError, Validation, ValidationOptions, ValidationProgress, find_each};
+use rhae_protocol::Recording;
+use rhae_session::replay;
+
+use crate::games;
+
+fn options() -> ValidationOptions {
+    ValidationOptions {
+        steps: Some(2_000),
+        nodes: Some(5_000),
+        jobs: 2,
+        ..ValidationOptions::default()
+    }
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+#[test]
+fn steps_of_a_validation_add_up_and_evidence_replays() {
+    let games = games();
+    let selected = find_each(&games, &names(&["ny40"])).unwrap();
+    let steps = Mutex::new((0, 0));
+    let options = ValidationOptions {
+        strict: true,
+        ..options()
+    };
+    let interrupt = Arc::default();
+    let validation = Validation::run(&games, &selected, options, &interrupt, &|progress| {
+        let mut steps = steps.lock().unwrap();
+        match progress {
+            ValidationProgress::Started { total_steps } => steps.1 = total_steps,
+            ValidationProgress::Steps(more) => steps.0 += more,
+            ValidationProgress::Check { .. } => {}
+        }
+    })
+    .unwrap();
+    let (done, total) = *steps.lock().unwrap();
+    assert!(total > 0 && done == total, "{done} of {total}");
+    assert!(!validation.is_interrupted());
+    // Random play wins the first level, which a strict validation does not allow.
+    assert!(!validation.passes());
+    let report = validation.report(Some(Path::new("folder")));
+    let evidence: Vec<_> = validation.evidence().map(Result::unwrap).collect();
+    assert!(!evidence.is_empty());
+    for file in &evidence {
+        let text = String::from_utf8(file.bytes.clone()).unwrap();
+        let replayed = replay(&games, &Recording::parse(&text).unwrap()).unwrap();
+        assert!(replayed.mismatch.is_none(), "{}", file.name);
+        let path = format!("folder/{}", file.name);
+        let is_named = report.environments[0]
+            .rules
+            .iter()
+            .flat_map(|rule| &rule.findings)
+            .flat_map(|finding| &finding.evidence)
+            .any(|piece| piece.recording.as_ref() == Some(&path));
+        assert!(is_named, "{path}");
+    }
+}
+
+#[test]
+fn interrupted_validation_is_undecided() {
+    let games = games();
+    let selected = find_each(&games, &names(&["bx20"])).unwrap();
+    let interrupt = Arc::new(AtomicBool::new(true));
+    let validation = Validation::run(&games, &selected, options(), &interrupt, &|_| ()).unwrap();
+    assert!(interrupt.load(Ordering::Relaxed) && validation.is_interrupted());
+    let report = validation.report(None);
+    assert!(report.interrupted && !report.passes);
+    assert_eq!(
+        report.environments[0].checks,
+        report.environments[0].checks_not_done
+    );
+}
+
+#[test]
+fn duplicates_and_an_empty_selection_are_rejected() {
+    let games = games();
+    let error = find_each(&games, &names(&["kq19", "kq19-v1"])).unwrap_err();
+    assert_eq!(error.to_string(), "`kq19-v1` is named twice");
+    let empty = Validation::run(&games, &[], options(), &Arc::default(), &|_| ());
+    assert!(matches!(empty.err(), Some(InspectError::NothingSelected)));
+}
