@@ -108,7 +108,7 @@ impl Rate {
 
     /// Returns the number of requests in a minute.
     pub fn in_a_minute(self) -> f64 {
-        self.number * (60.0 / self.unit.seconds())
+        self.number * 60.0 / self.unit.seconds()
     }
 
     /// Returns the number of requests in a second, rounded up.

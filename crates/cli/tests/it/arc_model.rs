@@ -532,3 +532,39 @@ fn dump_prompts_writes_prompts_without_sending_requests() {
     rhae(folder.path(), &["arc", "eval", "--resume", "run"])
         .failed_with("differ from the start of the run");
 }
+
+#[test]
+fn provider_and_model_need_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    write_tasks(folder.path(), 2);
+    let server = ModelServer::start(Faults::none(), |request| {
+        correct_answer(request.turns.last().map_or("", |(_, text)| text))
+    });
+    let rhae = |arguments: &[&str]| -> Outcome {
+        command(folder.path(), arguments)
+            .env("OPENAI_API_KEY", KEY)
+            .env("OPENAI_BASE_URL", format!("{}/v1", server.url()))
+            .env_remove("RHAE_MODELS")
+            .output()
+            .unwrap()
+            .into()
+    };
+    let run = [
+        "arc",
+        "eval",
+        "--solver",
+        "model:openai/test-model",
+        "--data",
+        "tasks.json",
+        "--out",
+        "run",
+    ];
+    rhae(&[&run[..], &["--spend-limit", "1"]].concat())
+        .failed_with("without them the cost is unknown");
+    let outcome = rhae(&run).succeeded();
+    assert!(
+        outcome.out.contains(" output tokens, cost not known"),
+        "{}",
+        outcome.out
+    );
+}

@@ -80,7 +80,7 @@ fn invalid_values_are_named() {
         (
             "openai-chat",
             "openai-chatter",
-            "unknown variant `openai-chatter`",
+            "there is no provider `openai-chatter`: expected `openai-chat`",
         ),
         ("stream = true", "steam = true", "unknown field `steam`"),
         (
