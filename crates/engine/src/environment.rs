@@ -4,9 +4,10 @@
 use crate::{Action, ActionSet, Baseline, Facts, Frame, FrameBuffer, GameId, StateKey};
 
 /// The status of a play.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PlayState {
     /// The current level is in progress.
+    #[default]
     NotFinished,
     /// All levels are completed.
     Win,

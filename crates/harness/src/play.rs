@@ -485,9 +485,7 @@ impl RunningPlay {
         tally.end(end.ending.clone(), end.message.clone());
         let mut runs = tally.runs().to_vec();
         if runs.is_empty() {
-            let state = PlayState::NotFinished.name().to_owned();
             runs.push(RunOutcome {
-                state,
                 ending: Some(end.ending),
                 message: end.message,
                 ..RunOutcome::default()

@@ -60,6 +60,7 @@ mod frames;
 mod identity;
 mod packed;
 mod play;
+mod play_state;
 mod recording;
 mod request;
 mod rest;

@@ -259,7 +259,7 @@ fn json_reason(error: &serde_json::Error) -> String {
     }
 }
 
-fn unknown_state(name: &str) -> String {
+pub(crate) fn unknown_state(name: &str) -> String {
     format!("`{name}` is not a state: expected `NOT_FINISHED`, `WIN` or `GAME_OVER`")
 }
 

@@ -1,5 +1,6 @@
 //! The files of a run folder: the effective configuration, the journal and the summary.
 
+use rhae_engine::PlayState;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -218,8 +219,10 @@ pub struct PlayResult {
 /// The counts of one run of a play: the commands from one full reset to the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunOutcome {
-    /// `NOT_FINISHED`, `WIN` or `GAME_OVER`.
-    pub state: String,
+    /// The state of the play at the end of the run, serialised as `NOT_FINISHED`, `WIN` or
+    /// `GAME_OVER`.
+    #[serde(with = "crate::play_state")]
+    pub state: PlayState,
     /// The levels that the run reached, from level 1.
     pub levels: Vec<LevelOutcome>,
     /// The number of level resets.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rhae_engine::{Baseline, GameInfo};
+use rhae_engine::{Baseline, GameInfo, PlayState};
 use rhae_protocol::{
     Ending, EnvironmentScore, ModelUsage, RunOutcome, RunScore, SOFTWARE, Scorecard, TagScore,
 };
@@ -57,7 +57,6 @@ pub struct EnvironmentRuns {
 ///     completed: true,
 /// };
 /// let run = RunOutcome {
-///     state: "NOT_FINISHED".to_owned(),
 ///     levels: vec![at_baseline],
 ///     ..RunOutcome::default()
 /// };
@@ -112,7 +111,6 @@ fn environment_score(method: Method, environment: &EnvironmentRuns) -> Environme
     if scored.is_empty() {
         // The official client cannot read an environment without runs.
         let unplayed = RunOutcome {
-            state: "NOT_FINISHED".to_owned(),
             message: Some(Ending::NotPlayed.to_string()),
             ..RunOutcome::default()
         };
@@ -187,8 +185,8 @@ fn run_score(method: Method, info: &GameInfo, guid: &str, run: &RunOutcome) -> R
         actions: totals.actions,
         unchanged_actions: totals.unchanged,
         resets: run.resets,
-        state: run.state.clone(),
-        completed: run.state == "WIN",
+        state: run.state.name().to_owned(),
+        completed: run.state == PlayState::Win,
         level_scores: level_scores.into_iter().map(percent).collect(),
         level_actions: (0..levels)
             .map(|index| {
@@ -261,7 +259,6 @@ mod tests {
             completed,
         };
         let outcome = RunOutcome {
-            state: "NOT_FINISHED".to_owned(),
             levels: levels.iter().map(level).collect(),
             ..RunOutcome::default()
         };

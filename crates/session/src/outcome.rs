@@ -98,7 +98,5 @@ pub fn count_step(run: &mut RunOutcome, level: usize, step: StepOutcome) {
     for (index, level) in run.levels.iter_mut().enumerate() {
         level.completed = index < completed;
     }
-    if run.state != step.state.name() {
-        run.state = step.state.name().to_owned();
-    }
+    run.state = step.state;
 }

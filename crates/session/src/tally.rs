@@ -224,6 +224,6 @@ mod tests {
                 ..key(0)
             },
         ]);
-        assert_eq!(tally.runs()[0].state, "NOT_FINISHED");
+        assert_eq!(tally.runs()[0].state, PlayState::NotFinished);
     }
 }

@@ -2,6 +2,7 @@
 //! leaves the browser.
 
 use askama::Template;
+use rhae_engine::PlayState;
 
 use crate::page::{NavItem, Page, Time, Viewer, render};
 
@@ -14,8 +15,7 @@ pub struct ReplayView {
     pub game_id: String,
     /// The id of the scorecard on which the play counts.
     pub card_id: String,
-    /// The state of the play: `NOT_FINISHED`, `WIN` or `GAME_OVER`.
-    pub state: String,
+    pub state: PlayState,
     pub levels_completed: u8,
     /// The number of levels of the game.
     pub win_levels: u8,
@@ -33,7 +33,7 @@ pub struct ReplayView {
 
 impl ReplayView {
     fn state_text(&self) -> &'static str {
-        state(&self.state)
+        state(Some(self.state))
     }
 
     fn opened(&self) -> Time<'_> {
@@ -49,12 +49,12 @@ impl ReplayView {
     }
 }
 
-/// The state of a play in words.
-pub(crate) fn state(name: &str) -> &'static str {
-    match name {
-        "WIN" => "won",
-        "GAME_OVER" => "game over",
-        _ => "in progress",
+/// The state of a play in words. A state that this version does not know counts as in progress.
+pub(crate) const fn state(state: Option<PlayState>) -> &'static str {
+    match state {
+        Some(PlayState::Win) => "won",
+        Some(PlayState::GameOver) => "game over",
+        Some(PlayState::NotFinished) | None => "in progress",
     }
 }
 

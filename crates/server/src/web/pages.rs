@@ -150,7 +150,7 @@ fn replay_view(games: &Games, facts: &PlayFacts) -> ReplayView {
         guid: facts.play.id.to_string(),
         game_id: facts.play.game_id.to_string(),
         card_id: facts.card.to_string(),
-        state: facts.state.name().to_owned(),
+        state: facts.state,
         levels_completed: facts.levels_completed,
         win_levels: facts.play.win_levels,
         actions: facts.actions,

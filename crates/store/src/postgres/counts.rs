@@ -100,7 +100,7 @@ pub(crate) async fn write(
         .bind(column(runs, |play, _| play.0))
         .bind(column(runs, |_, run| run.run.cast_signed()));
     let query = query.bind(column(runs, |_, run| i16::from(run.level)));
-    let query = query.bind(column(runs, |_, run| run.outcome.state.clone()));
+    let query = query.bind(column(runs, |_, run| run.outcome.state.name()));
     let query = query.bind(column(runs, |_, run| run.outcome.resets.cast_signed()));
     let query = query.bind(column(runs, |_, run| run.actions().cast_signed()));
     query
@@ -118,7 +118,7 @@ fn column<T>(runs: &[(PlayKey, &RunCounts)], value: impl Fn(PlayKey, &RunCounts)
 /// Reads a row of the table `runs`.
 pub(crate) fn run(row: &PgRow) -> Result<RunCounts, StoreError> {
     let levels = RunCounts::levels_from(row.try_get("levels")?)?;
-    let state = row.try_get::<&str, _>("state")?.to_owned();
+    let state = rows::state(row)?;
     let outcome = RunOutcome {
         state,
         levels,

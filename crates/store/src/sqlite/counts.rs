@@ -111,7 +111,7 @@ fn write(connection: &Connection, play: PlayKey, run: &RunCounts) -> Result<(), 
         play.0,
         run.run,
         run.level,
-        run.outcome.state,
+        run.outcome.state.name(),
         resets,
         actions,
         run.levels_text()
@@ -122,7 +122,7 @@ fn write(connection: &Connection, play: PlayKey, run: &RunCounts) -> Result<(), 
 /// Reads a row of the table `runs`.
 pub(crate) fn run_from_row(row: &Row<'_>) -> Result<RunCounts, StoreError> {
     let levels = RunCounts::levels_from(rows::text(row, "levels")?)?;
-    let state = row.get("state")?;
+    let state = rows::state(row)?;
     let resets = rows::number(row, "resets")?;
     let outcome = RunOutcome {
         state,

@@ -162,7 +162,6 @@ mod tests {
         };
         RunOutcome {
             levels: levels.iter().map(level).collect(),
-            state: "NOT_FINISHED".to_owned(),
             ..RunOutcome::default()
         }
     }
