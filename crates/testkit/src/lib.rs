@@ -7,6 +7,7 @@
 //! * [`playthrough()`] renders the stored solutions of a game as text, for golden files.
 //! * [`ModelServer`] is a local server with the APIs of the model providers, which injects faults
 //!   on demand.
+//! * [`skip()`], [`arc_data`] and [`full`] report tests that cannot run, or only in a short form.
 //! * `Postgres` is a temporary PostgreSQL server for a single test (Unix only).
 //!
 //! Only tests depend on this crate.
@@ -49,6 +50,7 @@ mod outline;
 mod playthrough;
 #[cfg(unix)]
 mod postgres;
+mod skip;
 
 pub use conformance::conforms;
 pub use model_server::{
@@ -58,3 +60,4 @@ pub use outline::page_outline;
 pub use playthrough::playthrough;
 #[cfg(unix)]
 pub use postgres::Postgres;
+pub use skip::{FULL, SKIP_MISSING, SKIP_REPORT, SkipKind, SkipRecord, arc_data, full, skip};

@@ -5,6 +5,7 @@ mod licences;
 mod python_package;
 mod requirements;
 mod skeleton;
+mod skip_report;
 mod solve_shuffled;
 mod test;
 mod tidy;

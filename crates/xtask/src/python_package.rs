@@ -27,17 +27,9 @@ const SOURCES: [&str; 4] = ["python", "crates", "Cargo.toml", "Cargo.lock"];
 /// Builds the wheel, installs it, and runs `python/tests`.
 pub(crate) fn run(context: &Context) -> Result<()> {
     let python = root().join(FOLDER).join("bin/python");
-    match venv::create(
-        &root().join(FOLDER),
-        &PACKAGES,
-        "import arc_agi, gymnasium, maturin, pytest, hypothesis",
-    ) {
-        Err(why) if context.skips_missing() => {
-            println!("skipped: {why}");
-            return Ok(());
-        }
-        Err(why) => bail!(why),
-        Ok(()) => {}
+    let check = "import arc_agi, gymnasium, maturin, pytest, hypothesis";
+    if let Err(why) = venv::create(&root().join(FOLDER), &PACKAGES, check) {
+        return context.skip_suite("python", &why);
     }
     install(&python)?;
     let program = program()?;

@@ -5,7 +5,7 @@
 //! A solver that treats all colours and directions alike solves about as many as before.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -15,7 +15,7 @@ use clap::Args;
 use rhae_solve::{Budget, solve_test};
 use rhae_tasks::{Grid, Pair, SourceFile, Task, Test, load};
 
-use crate::root;
+use crate::{root, test};
 
 #[derive(Args)]
 pub(crate) struct ShuffledArgs {
@@ -30,41 +30,39 @@ pub(crate) struct ShuffledArgs {
     seed: u64,
 }
 
+/// The number of tasks in the suite of `cargo xtask test`.
+const SUITE_TASKS: usize = 40;
+
 pub(crate) fn run(args: &ShuffledArgs) -> Result<()> {
-    let path = args
-        .data
-        .clone()
-        .unwrap_or_else(|| root().join("../shared/data/arc/arc-agi-1_training_challenges.json"));
-    if args.data.is_none() && !path.is_file() {
-        println!(
-            "skipped: no tasks at `{}`; name a file with `--data`",
-            path.display()
-        );
-        return Ok(());
+    let path = args.data.clone().unwrap_or_else(default_data);
+    compare(&path, args.tasks, args.seed)
+}
+
+/// Compares a part of the public tasks, as a suite of `cargo xtask test`.
+pub(crate) fn suite(context: &test::Context) -> Result<()> {
+    let path = default_data();
+    if path.is_file() {
+        compare(&path, Some(SUITE_TASKS), 1)
+    } else {
+        context.skip_without_data("shuffled tasks", "no public data in ../shared/data/arc")
     }
-    let source = |path: PathBuf| -> Result<SourceFile> {
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        Ok(SourceFile {
-            name: path.display().to_string(),
-            text,
-        })
-    };
-    let name = path
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default();
-    let solutions = path.with_file_name(name.replace("challenges", "solutions"));
-    let loaded = load(&[source(path.clone())?, source(solutions)?])?;
-    let set = loaded.sets.first().context("the file has no tasks")?;
-    let all: Vec<&Task> = set.tasks.values().collect();
-    let count = args.tasks.unwrap_or(all.len()).clamp(1, all.len());
+}
+
+fn default_data() -> PathBuf {
+    root().join("../shared/data/arc/arc-agi-1_training_challenges.json")
+}
+
+/// Solves evenly spaced tasks of a file, unchanged and shuffled.
+fn compare(path: &Path, tasks: Option<usize>, seed: u64) -> Result<()> {
+    let all = read(path)?;
+    let count = tasks.unwrap_or(all.len()).clamp(1, all.len());
     let tasks: Vec<&Task> = (0..count)
-        .map(|index| all[index * all.len() / count])
+        .map(|index| &all[index * all.len() / count])
         .collect();
     let shuffled_tasks: Vec<Task> = tasks
         .iter()
         .enumerate()
-        .map(|(index, task)| shuffle(task, args.seed + index as u64))
+        .map(|(index, task)| shuffle(task, seed + index as u64))
         .collect();
     let plain = score(&tasks);
     let shuffled = score(&shuffled_tasks.iter().collect::<Vec<&Task>>());
@@ -76,6 +74,29 @@ pub(crate) fn run(args: &ShuffledArgs) -> Result<()> {
         "more than a tenth of the score is lost: the solver depends on colours or directions"
     );
     Ok(())
+}
+
+/// Reads the tasks of a challenges file, with the solutions from the same folder.
+fn read(path: &Path) -> Result<Vec<Task>> {
+    let source = |path: &Path| -> Result<SourceFile> {
+        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        Ok(SourceFile {
+            name: path.display().to_string(),
+            text,
+        })
+    };
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    let solutions = path.with_file_name(name.replace("challenges", "solutions"));
+    let loaded = load(&[source(path)?, source(&solutions)?])?;
+    let set = loaded
+        .sets
+        .into_iter()
+        .next()
+        .context("the file has no tasks")?;
+    Ok(set.tasks.into_values().collect())
 }
 
 /// Counts the tasks whose tests are all solved, using all cores.

@@ -1,16 +1,18 @@
 //! `cargo xtask test`: installs what the tests need and runs every suite.
 //!
-//! A test that cannot run because a program is missing is skipped, and the missing program is
-//! listed at the end. In CI a missing program is an error.
+//! A test that cannot run on this machine is skipped, and the last lines name it with the reason. In
+//! CI a skipped test is an error (see [`crate::skip_report`]).
 
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
+use rhae_testkit::{FULL, SKIP_MISSING, SKIP_REPORT, SkipKind};
 
-use crate::{python_package, requirements, root, skeleton, venv, web};
+use crate::skip_report::SkipReport;
+use crate::{python_package, requirements, root, skeleton, solve_shuffled, venv, web};
 
 #[derive(Args)]
 pub(crate) struct TestArgs {
@@ -25,9 +27,10 @@ pub(crate) struct TestArgs {
 /// A suite's name and the function that runs it.
 type Suite = (&'static str, fn(&Context) -> Result<()>);
 
-const SUITES: [Suite; 5] = [
+const SUITES: [Suite; 6] = [
     ("workspace", workspace),
     ("doctests", doctests),
+    ("shuffled tasks", solve_shuffled::suite),
     ("a new game's skeleton", skeleton::run),
     ("python", python_package::run),
     ("web", web::run),
@@ -36,7 +39,9 @@ const SUITES: [Suite; 5] = [
 /// Options that apply to every suite.
 pub(crate) struct Context {
     full: bool,
-    skip_missing: bool,
+    /// Whether tests are skipped if something is missing.
+    may_skip: bool,
+    report: SkipReport,
 }
 
 impl Context {
@@ -52,16 +57,29 @@ impl Context {
     /// Sets the environment variables that tests read.
     pub(crate) fn set_env(&self, command: &mut Command) {
         if self.full {
-            command.env("RHAE_FULL", "1");
+            command.env(FULL, "1");
         }
-        if self.skip_missing {
-            command.env("RHAE_SKIP_MISSING", "1");
+        if self.may_skip {
+            command.env(SKIP_MISSING, "1");
         }
+        command.env(SKIP_REPORT, self.report.path());
     }
 
-    /// Returns whether tests whose programs are missing are skipped.
-    pub(crate) fn skips_missing(&self) -> bool {
-        self.skip_missing
+    /// Reports that a whole suite is skipped because something is missing.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason as an error if no test may be skipped.
+    pub(crate) fn skip_suite(&self, suite: &str, reason: &str) -> Result<()> {
+        ensure!(self.may_skip, "{reason}");
+        self.report
+            .add(SkipKind::Missing, &format!("suite {suite}"), reason)
+    }
+
+    /// Reports that a suite is skipped because the public data are absent, which is allowed.
+    pub(crate) fn skip_without_data(&self, suite: &str, reason: &str) -> Result<()> {
+        self.report
+            .add(SkipKind::NoData, &format!("suite {suite}"), reason)
     }
 
     /// Returns the command that tests these packages. It uses nextest if that is installed.
@@ -96,7 +114,8 @@ pub(crate) fn run(args: &TestArgs) -> Result<()> {
     }
     let context = Context {
         full: args.full,
-        skip_missing: !missing.is_empty(),
+        may_skip: !in_ci,
+        report: SkipReport::create()?,
     };
     let mut failed = Vec::new();
     let mut times = Vec::new();
@@ -111,17 +130,21 @@ pub(crate) fn run(args: &TestArgs) -> Result<()> {
     }
     println!("── {}", times.join(", "));
     for line in &missing {
-        println!("skipped: {line}");
+        println!("missing: {line}");
     }
+    let skipped = context.report.read()?;
+    for line in skipped.lines() {
+        println!("{line}");
+    }
+    let summary = skipped.summary();
     if !failed.is_empty() {
-        bail!("failed: {}", failed.join(", "));
+        bail!("failed: {}; {summary}", failed.join(", "));
     }
-    match missing.len() {
-        0 => println!("all suites passed, no test was skipped"),
-        count => println!(
-            "all suites passed, but {count} programs are missing and their tests were skipped (see above)"
-        ),
-    }
+    ensure!(
+        !in_ci || skipped.is_allowed_in_ci(),
+        "CI skips no test, but {summary}"
+    );
+    println!("all suites passed; {summary}");
     Ok(())
 }
 

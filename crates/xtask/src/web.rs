@@ -29,12 +29,8 @@ pub(crate) struct ScreenshotsArgs {
 
 /// Checks the types of the scripts and runs the browser tests.
 pub(crate) fn run(context: &Context) -> Result<()> {
-    match provide() {
-        Err(why) if context.skips_missing() => {
-            println!("skipped: {why:#}");
-            return Ok(());
-        }
-        provided => provided?,
+    if let Err(why) = provide() {
+        return context.skip_suite("web", &format!("{why:#}"));
     }
     let compiler = root().join(FOLDER).join("node_modules/typescript/bin/tsc");
     succeed(

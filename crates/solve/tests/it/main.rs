@@ -97,11 +97,9 @@ fn cancelled_search_returns_an_answer() {
 
 #[test]
 fn number_of_solved_public_tasks_does_not_decrease() {
-    let folder = root().join("../shared/data/arc");
-    if !folder.is_dir() {
-        println!("skipped: the public data are not in ../shared/data/arc");
+    let Some(folder) = rhae_testkit::arc_data() else {
         return;
-    }
+    };
     let files = ["challenges", "solutions"]
         .map(|kind| source(&folder.join(format!("arc-agi-1_training_{kind}.json"))));
     let set = load(&files).unwrap().sets.remove(0);
