@@ -12,6 +12,7 @@ FULL = bool(os.environ.get("RHAE_FULL"))
 ACTIONS = 20_000 if FULL else 1_500
 
 
+@pytest.mark.short_form("1,500 instead of 20,000 actions")
 @pytest.mark.parametrize("name", NAMES)
 def test_game_is_equal_on_both_engines(name: str) -> None:
     theirs, mine = (game_on(name, engine) for engine in (official, ours))

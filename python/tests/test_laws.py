@@ -7,6 +7,7 @@ import types
 from typing import Any
 
 import numpy as np
+import pytest
 from engines import official, ours
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -159,6 +160,7 @@ def read_property(sprite: Any, name: str) -> Any:
     return answer() if callable(answer) else answer
 
 
+@pytest.mark.short_form("250 instead of 5,000 examples")
 @given(SPRITE, st.lists(OPERATION, max_size=6))
 def test_sprite_operations_equal_the_original(spec: dict[str, Any], operations: list[tuple[Any, ...]]) -> None:
     assert outcome(make, ours, spec) == outcome(make, official, spec)
@@ -227,6 +229,7 @@ def level_queries(engine: types.ModuleType, level: Any) -> list[Any]:
     return answers
 
 
+@pytest.mark.short_form("250 instead of 5,000 examples")
 @given(LEVEL)
 def test_level_queries_equal_the_original(spec: Any) -> None:
     theirs, mine = outcome(build, official, spec), outcome(build, ours, spec)
@@ -237,6 +240,7 @@ def test_level_queries_equal_the_original(spec: Any) -> None:
         assert sorted(vars(two)) == sorted(vars(one))
 
 
+@pytest.mark.short_form("250 instead of 5,000 examples")
 @given(LEVEL, CAMERA, st.lists(st.tuples(st.integers(-9, 70), st.integers(-9, 70)), max_size=4))
 def test_camera_equals_the_original(spec: Any, window: dict[str, Any], places: list[tuple[int, int]]) -> None:
     def seen(engine: types.ModuleType) -> Any:
@@ -262,6 +266,7 @@ def test_camera_equals_the_original(spec: Any, window: dict[str, Any], places: l
     assert outcome(seen, ours) == outcome(seen, official)
 
 
+@pytest.mark.short_form("250 instead of 5,000 examples")
 @given(LEVEL, CAMERA, st.sampled_from([[1, 6], [6], [2, 5, 7]]))
 def test_valid_actions_equal_the_original(spec: Any, window: dict[str, Any], actions: list[int]) -> None:
     def offered(engine: types.ModuleType) -> Any:
