@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { AXE, TestServer, launch, playSteps, ready, until } from "./test_server.mjs";
+import { AXE, TestServer, full, launch, playSteps, ready, until } from "./test_server.mjs";
 import { signIn, replayLoaded, moments, windows } from "./visitor.mjs";
 
 let browser, server, visitor;
@@ -171,8 +171,9 @@ test("the chosen theme applies to every page, is stored, and is set before the f
   assert.deepEqual(page.errors, []);
 });
 
-test("a long play opens and can be scrubbed", async () => {
-  const actions = process.env.RHAE_FULL ? 10000 : 400;
+test("a long play opens and can be scrubbed", async ({ name }) => {
+  const long = full(name, "400 instead of 10,000 actions");
+  const actions = long ? 10000 : 400;
   const fast = await TestServer.start();
   try {
     const player = fast.agent("long");
@@ -188,7 +189,7 @@ test("a long play opens and can be scrubbed", async () => {
     await page.goto(`/replay/${play.guid}`);
     await replayLoaded(page);
     await until(page, () => window.shownAt > 0);
-    if (process.env.RHAE_FULL) console.log(`a play of ${actions} actions is shown after ${Math.round(await page.evaluate(() => window.shownAt))} ms`);
+    if (long) console.log(`a play of ${actions} actions is shown after ${Math.round(await page.evaluate(() => window.shownAt))} ms`);
     // The script uses the preloaded response and sends no second request.
     assert.equal(asked.length, 1);
     const count = await moments(page);

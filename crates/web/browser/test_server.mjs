@@ -1,7 +1,7 @@
 /** Starts a real server process and a real browser for the tests and screenshots. */
 
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +13,16 @@ if (!binary || !modules || !program) throw new Error("run this with `cargo xtask
 const load = createRequire(join(modules, "node_modules", "x.js"));
 const { chromium } = load("playwright-core");
 export const AXE = load.resolve("axe-core/axe.min.js");
+
+/**
+ * Returns whether the long form of a test is requested (`cargo xtask test --full`). Otherwise reports that only the short form runs.
+ * @param {string} test @param {string} shortForm
+ */
+export function full(test, shortForm) {
+  const { RHAE_FULL, RHAE_SKIP_REPORT } = process.env;
+  if (!RHAE_FULL && RHAE_SKIP_REPORT) appendFileSync(RHAE_SKIP_REPORT, `${JSON.stringify({ kind: "short", test: `web ${test}`, reason: shortForm })}\n`);
+  return Boolean(RHAE_FULL);
+}
 
 /** Solutions of first levels: key names, and clicks as `x,y`. */
 export const SOLUTIONS = {

@@ -330,11 +330,9 @@ fn data_errors_name_file_and_position() {
 
 #[test]
 fn public_sets_have_the_published_counts() {
-    let data = root().join("../shared/data/arc");
-    if !data.is_dir() {
-        println!("skipped: ../shared/data/arc does not contain the public data");
+    let Some(data) = rhae_testkit::arc_data() else {
         return;
-    }
+    };
     let report = arc(&["validate", "--data", &data.display().to_string(), "--json"])
         .succeeded()
         .json();

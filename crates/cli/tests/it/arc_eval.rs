@@ -311,11 +311,9 @@ fn show_marks_wrong_cells_of_a_runs_attempts() {
 
 #[test]
 fn public_sets_can_be_sampled_and_evaluated() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/arc");
-    if !data.is_dir() {
-        println!("skipped: ../shared/data/arc does not contain the public data");
+    let Some(data) = rhae_testkit::arc_data() else {
         return;
-    }
+    };
     let folder = tempfile::tempdir().unwrap();
     let data = data.display().to_string();
     let mut arguments = vec![

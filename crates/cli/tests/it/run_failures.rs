@@ -50,11 +50,7 @@ fn documented_python_agent_plays() {
         .output()
         .is_ok_and(|output| output.status.success())
     {
-        assert!(
-            std::env::var_os("RHAE_SKIP_MISSING").is_some(),
-            "python3 is missing; `cargo xtask test` installs it"
-        );
-        return println!("skipped: python3 is missing");
+        return rhae_testkit::skip("python3 is missing");
     }
     let folder = tempfile::tempdir().unwrap();
     let agent = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/agent.py");
@@ -413,13 +409,11 @@ fn read_only_file_system_is_reported() {
         .output();
     let outcome: Outcome = match outcome {
         Ok(output) => output.into(),
-        Err(error) => return println!("skipped: unshare cannot be run ({error})"),
+        Err(error) => return rhae_testkit::skip(&format!("unshare cannot be run ({error})")),
     };
     if outcome.err.contains("unshare") || outcome.err.contains("mount:") {
-        return println!(
-            "skipped: mounting is not permitted ({})",
-            outcome.err.trim()
-        );
+        let reason = format!("mounting is not permitted ({})", outcome.err.trim());
+        return rhae_testkit::skip(&reason);
     }
     outcome.failed_with("Read-only file system");
 }

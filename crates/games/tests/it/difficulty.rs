@@ -3,8 +3,7 @@
 use rhae_engine::{BaselineSource, Game, LevelIndex, Levels, Rng};
 use rhae_explore::{NativeLevel, random_play, shortest_win};
 use rhae_games::Visitor;
-
-use crate::full;
+use rhae_testkit::full;
 
 /// Checks that every baseline is twice the optimum of its level. Levels that need a long search are
 /// only checked in the long form of the test.
@@ -14,7 +13,8 @@ impl Visitor for OptimaHold {
     type Output = ();
 
     fn visit<G: Game>(self) {
-        let places = if full() { 50_000_000 } else { 400_000 };
+        let full = full("searches of 400,000 instead of 50,000,000 states");
+        let places = if full { 50_000_000 } else { 400_000 };
         for (index, baseline) in G::FACTS.baselines.iter().enumerate() {
             let search = shortest_win(&NativeLevel::<G>::new(0, LevelIndex(index as u8)), places);
             let at = format!("{} level {}", G::FACTS.id, index + 1);
@@ -30,7 +30,7 @@ impl Visitor for OptimaHold {
                 None => {
                     let proved = baseline.source == BaselineSource::Solver;
                     assert!(
-                        !(full() && proved),
+                        !(full && proved),
                         "{at}: the optimum is declared as proved, but the search does not finish"
                     );
                 }
@@ -54,7 +54,8 @@ impl Visitor for BlindPlayFails {
     type Output = ();
 
     fn visit<G: Game>(self) {
-        let steps = if full() { 50_000_000 } else { 1_000_000 };
+        let full = full("1,000,000 instead of 50,000,000 steps of random play");
+        let steps = if full { 50_000_000 } else { 1_000_000 };
         for seed in 0..if G::FACTS.seeded { 3 } else { 1 } {
             let levels = Levels::<G>::new(seed);
             for level in (1..levels.count()).map(LevelIndex) {
@@ -62,7 +63,7 @@ impl Visitor for BlindPlayFails {
                 let play = random_play(&levels, level, attempt, steps, &mut Rng::new(17, seed));
                 // A million steps are only enough to refute the limit of one in ten thousand. The
                 // long form of the test plays enough steps to confirm it.
-                let bound = if full() {
+                let bound = if full {
                     play.upper_bound()
                 } else {
                     play.lower_bound()

@@ -10,8 +10,3 @@ mod allocation;
 mod difficulty;
 mod registry;
 mod suite;
-
-/// Returns whether the long forms of the tests are requested (`cargo xtask test --full`).
-fn full() -> bool {
-    std::env::var_os("RHAE_FULL").is_some()
-}

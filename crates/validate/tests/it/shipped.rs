@@ -13,7 +13,7 @@ impl Visitor for Validate {
 
     fn visit<G: Game>(self) -> Vec<String> {
         let subject = NativeSubject::<G>::new(0, Vec::new());
-        let full = std::env::var_os("RHAE_FULL").is_some();
+        let full = rhae_testkit::full("smaller state graphs and 50,000 instead of 1,000,000 steps");
         let limits = if full {
             GraphLimits::default()
         } else {

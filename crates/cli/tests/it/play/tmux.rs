@@ -20,11 +20,7 @@ impl Terminal {
     /// Opens a terminal. Returns `None` if tmux is missing and `RHAE_SKIP_MISSING=1` is set.
     pub(crate) fn open(columns: u16, rows: u16) -> Option<Self> {
         if Command::new("tmux").arg("-V").output().is_err() {
-            assert!(
-                std::env::var("RHAE_SKIP_MISSING").is_ok_and(|value| value == "1"),
-                "this test needs tmux, which `cargo xtask test` installs; RHAE_SKIP_MISSING=1 skips the test"
-            );
-            eprintln!("skipped: tmux is missing, and RHAE_SKIP_MISSING=1 is set");
+            rhae_testkit::skip("tmux is missing");
             return None;
         }
         let terminal = Self {

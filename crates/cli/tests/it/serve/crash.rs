@@ -22,7 +22,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Returns the number of kills: 50, or 1,000 with `RHAE_FULL`.
 fn kills() -> usize {
-    if std::env::var_os("RHAE_FULL").is_some() {
+    if rhae_testkit::full("50 instead of 1,000 kills") {
         1000
     } else {
         50

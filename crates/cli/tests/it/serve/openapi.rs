@@ -25,7 +25,7 @@ fn every_response_matches_the_openapi_document() {
     let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &["--games", "kq19,hk26"]);
     let (card, guid) = serving.remote().start_play("kq19");
     std::fs::write(folder.path().join("hooks.py"), HOOKS).unwrap();
-    let examples = if std::env::var_os("RHAE_FULL").is_some() {
+    let examples = if rhae_testkit::full("25 instead of 1,000 examples per operation") {
         "1000"
     } else {
         "25"

@@ -19,7 +19,7 @@ const ANSWERS_BETWEEN_KILLS: usize = 40;
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 fn kills() -> usize {
-    if std::env::var_os("RHAE_FULL").is_some() {
+    if rhae_testkit::full("10 instead of 200 kills") {
         200
     } else {
         10

@@ -27,13 +27,7 @@ fn can_trace() -> bool {
     if status.is_ok_and(|status| status.success()) {
         return true;
     }
-    assert!(
-        std::env::var("RHAE_SKIP_MISSING").is_ok_and(|value| value == "1"),
-        "this test needs strace, which `cargo xtask test` installs, and permission to trace; set RHAE_SKIP_MISSING=1 to skip the test"
-    );
-    eprintln!(
-        "skipped: strace is missing or has no permission to trace, and RHAE_SKIP_MISSING=1 is set"
-    );
+    rhae_testkit::skip("strace is missing or has no permission to trace");
     false
 }
 
