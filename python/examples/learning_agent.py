@@ -70,7 +70,7 @@ def train(
             if not fresh[play]:
                 paths[play].append((keys[play], choices[play]))
         fresh = terminated | truncated
-        for play in np.flatnonzero(fresh):
+        for play in np.flatnonzero(fresh).tolist():
             table.learn(paths[play], rewards[play])
             ended.append((bool(rewards[play]), len(paths[play])))
             paths[play] = []

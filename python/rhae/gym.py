@@ -46,7 +46,7 @@ CLICK = 6
 CELLS = 64 * 64
 
 
-def _observation_space() -> spaces.Box:
+def _observation_space() -> spaces.Box[np.uint8]:
     return spaces.Box(0, 15, (64, 64), np.uint8)
 
 
@@ -182,7 +182,7 @@ class Environment(gymnasium.Env[Frame, Any]):
         self._over = terminated or truncated
         return self._frame, float(max(0, completed - before)), terminated, truncated, self._info(result)
 
-    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]
+    def render(self) -> NDArray[np.uint8] | None:
         """Returns the observation in colour, 512 x 512 pixels.
 
         Returns ``None`` unless ``render_mode`` is ``"rgb_array"``.

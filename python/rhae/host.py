@@ -11,6 +11,8 @@ SECONDS limits the time that the answer to each message may take. Each PATH is a
 `sys.path`.
 """
 
+from __future__ import annotations
+
 import copy
 import enum
 import hashlib
@@ -24,6 +26,7 @@ import signal
 import struct
 import sys
 import types
+from typing import Any, BinaryIO, ClassVar
 
 VERSION = 1
 HELLO, OPEN, ACT, FORK, SAVE, LOAD, CLOSE, STATE = range(1, 9)
@@ -48,7 +51,7 @@ class Refused(Exception):
 class Play:
     """One play. It has its own module and random states, which isolate it from other plays."""
 
-    def __init__(self, game, module, randomness):
+    def __init__(self, game: Any, module: types.ModuleType, randomness: Any) -> None:
         self.game = game
         self.module = module
         self.randomness = randomness
@@ -57,14 +60,14 @@ class Play:
 class GameUnpickler(pickle.Unpickler):
     """Resolves the classes of the game in the module of the play that is being restored."""
 
-    def __init__(self, data, module):
+    def __init__(self, data: bytes, module: types.ModuleType) -> None:
         super().__init__(io.BytesIO(data))
         self.module = module
 
-    def find_class(self, module, name):
+    def find_class(self, module: str, name: str) -> Any:
         if not module.startswith(Host.MODULE):
             return super().find_class(module, name)
-        found = self.module
+        found: Any = self.module
         for part in name.split("."):
             found = getattr(found, part)
         return found
@@ -75,21 +78,21 @@ class Host:
 
     MODULE = "rhae_hosted_game_"
 
-    def __init__(self, file, class_name, seconds):
+    def __init__(self, file: str, class_name: str, seconds: float) -> None:
         self.file, self.class_name, self.seconds = file, class_name, seconds
-        self.plays = {}
-        self.current = None
+        self.plays: dict[int, Play] = {}
+        self.current: int | None = None
         self.modules = 0
         self.engine, self.name = load_engine()
         self.actions = list(self.engine.GameAction)
         import numpy
 
         self.numpy = numpy
-        self.code = None
+        self.code: types.CodeType | None = None
 
     # One method per message.
 
-    def open(self, play, seed):
+    def open(self, play: int, seed: int) -> bytes:
         self.suspend()
         self.current = None
         random.seed(seed)
@@ -103,13 +106,13 @@ class Host:
         self.current = play
         return self.act(play, 0, 0, 0)
 
-    def act(self, play, action, x, y):
+    def act(self, play: int, action: int, x: int, y: int) -> bytes:
         game = self.enter(play).game
         data = {"x": x, "y": y} if action == 6 else {}
         action_input = self.engine.ActionInput(id=self.actions[action], data=data)
         return self.observation(game.perform_action(action_input, raw=True))
 
-    def fork(self, play, other):
+    def fork(self, play: int, other: int) -> None:
         original = self.enter(play)
         clone = getattr(original.game, "clone", None)
         if not self.supports_copies():
@@ -120,7 +123,7 @@ class Host:
             raise Impossible(reason(error, self.file)) from error
         self.plays[other] = Play(game, original.module, self.randomness())
 
-    def save(self, play):
+    def save(self, play: int) -> bytes:
         game = self.enter(play).game
         if not self.supports_copies():
             raise Impossible("games on the official engine cannot be pickled")
@@ -129,14 +132,14 @@ class Host:
         except Exception as error:
             raise Impossible(reason(error, self.file)) from error
 
-    def load(self, play, data):
+    def load(self, play: int, data: bytes) -> None:
         self.suspend()
         self.current = None
         module = self.new_module()
         game, randomness = GameUnpickler(data, module).load()
         self.plays[play] = Play(game, module, randomness)
 
-    def state(self, play, deep):
+    def state(self, play: int, deep: int) -> bytes:
         """Returns a key that distinguishes states with identical frames, and the listed clicks.
 
         If `deep` is set, the key is derived from all Python state of the play, otherwise from the
@@ -162,7 +165,7 @@ class Host:
         listed = int(own or bool(clicks))
         return struct.pack("<B16sBH", known, key, listed, len(clicks)) + bytes(part for click in clicks for part in click)
 
-    def close(self, play):
+    def close(self, play: int) -> None:
         closed = self.plays.pop(play, None)
         if self.current == play:
             self.current = None
@@ -171,10 +174,10 @@ class Host:
 
     # Shared by the messages.
 
-    def supports_copies(self):
+    def supports_copies(self) -> bool:
         return self.name.startswith("rhae")
 
-    def new_module(self):
+    def new_module(self) -> types.ModuleType:
         if self.code is None:
             # The file is compiled here rather than in the constructor, so that an error is reported
             # as a failure of the play.
@@ -188,15 +191,15 @@ class Host:
         exec(self.code, module.__dict__)
         return module
 
-    def randomness(self):
+    def randomness(self) -> Any:
         return random.getstate(), self.numpy.random.get_state()
 
-    def suspend(self):
+    def suspend(self) -> None:
         """Saves the random states of the current play."""
         if self.current in self.plays:
             self.plays[self.current].randomness = self.randomness()
 
-    def enter(self, play):
+    def enter(self, play: int) -> Play:
         """Makes a play the current one and restores its random states."""
         found = self.plays.get(play)
         if found is None:
@@ -209,7 +212,7 @@ class Host:
             self.current = play
         return found
 
-    def observation(self, seen):
+    def observation(self, seen: Any) -> bytes:
         states = self.engine.GameState
         state = {states.WIN: 1, states.GAME_OVER: 2}.get(seen.state, 0)
         levels = (int(seen.levels_completed), int(seen.win_levels))
@@ -224,7 +227,7 @@ class Host:
         head = struct.pack("<BBBBBH", state, *levels, offered, bool(seen.full_reset), len(frames))
         return head + b"".join(self.cells(index, frame) for index, frame in enumerate(frames))
 
-    def cells(self, index, frame):
+    def cells(self, index: int, frame: Any) -> bytes:
         array = self.numpy.asarray(frame)
         if array.shape != (SIZE, SIZE):
             raise Refused(f"frame {index + 1} has the shape {array.shape}: expected 64 x 64")
@@ -235,7 +238,7 @@ class Host:
             array = small
         return array.tobytes()
 
-    def answer(self, kind, body):
+    def answer(self, kind: int, body: bytes) -> tuple[int | None, bytes]:
         """Executes a message and returns the kind and body of the answer."""
         if kind == HELLO:
             return READY, struct.pack("<H", VERSION) + self.name.encode()
@@ -279,23 +282,23 @@ class Digest:
     """
 
     GENERATED = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-    LEFT_OUT = {"_action", "_action_count", "_action_complete", "_full_reset"}
+    LEFT_OUT: ClassVar = {"_action", "_action_count", "_action_complete", "_full_reset"}
 
-    def __init__(self, numpy):
+    def __init__(self, numpy: Any) -> None:
         self.numpy = numpy
         self.hash = hashlib.blake2b(digest_size=16)
-        self.seen = {}
-        self.names = {}
+        self.seen: dict[int, tuple[int, Any]] = {}
+        self.names: dict[str, int] = {}
 
-    def of(self, value):
+    def of(self, value: Any) -> bytes:
         self.add(value)
         return self.hash.digest()
 
-    def put(self, tag, text=""):
+    def put(self, tag: str, text: str = "") -> None:
         self.hash.update(f"{tag}{len(text)}:{text}".encode())
 
-    def add(self, value):
-        if value is None or isinstance(value, (bool, int, float, complex)) and not isinstance(value, enum.Enum):
+    def add(self, value: Any) -> None:
+        if value is None or (isinstance(value, (bool, int, float, complex)) and not isinstance(value, enum.Enum)):
             self.put("v", repr(value))
         elif isinstance(value, enum.Enum):
             self.put("e", f"{type(value).__qualname__}.{value.name}")
@@ -313,13 +316,13 @@ class Digest:
             self.seen[id(value)] = (len(self.seen), value)
             self.add_new(value)
 
-    def add_new(self, value):
+    def add_new(self, value: Any) -> None:
         if isinstance(value, self.numpy.ndarray) and value.dtype != object:
             self.put("a", f"{value.dtype}{value.shape}")
             self.hash.update(self.numpy.ascontiguousarray(value).tobytes())
         elif isinstance(value, self.numpy.generic):
             self.put("n", f"{value.dtype}{value!r}")
-        elif isinstance(value, (list, tuple)) or isinstance(value, self.numpy.ndarray):
+        elif isinstance(value, (list, tuple, self.numpy.ndarray)):
             self.put("l", f"{type(value).__qualname__}{len(value)}")
             for item in value:
                 self.add(item)
@@ -355,7 +358,7 @@ class Digest:
                     self.add(held[name])
 
 
-def load_engine():
+def load_engine() -> tuple[Any, str]:
     """Returns the engine and its name: `rhae.arcengine` if installed, otherwise `arcengine`."""
     try:
         import rhae.arcengine as ours
@@ -370,7 +373,7 @@ def load_engine():
     return arcengine, "arcengine"
 
 
-def reason(error, file):
+def reason(error: BaseException, file: str) -> str:
     """Describes an error, with the innermost line of the game's file that was executing."""
     if isinstance(error, Refused):
         return str(error)
@@ -386,7 +389,7 @@ def reason(error, file):
     return f"the game raised {type(error).__name__}{text}{place}"
 
 
-def read_exactly(stream, length):
+def read_exactly(stream: BinaryIO, length: int) -> bytes:
     data = stream.read(length)
     if len(data) < length:
         # The parent process closed the pipe, so no answer can be sent.
@@ -394,13 +397,13 @@ def read_exactly(stream, length):
     return data
 
 
-def write_all(descriptor, data):
+def write_all(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]
 
 
-def main(arguments):
+def main(arguments: list[str]) -> None:
     file, class_name, seconds, *paths = arguments
     sys.path.extend(path for path in paths if path not in sys.path)
     # The pipes carry only messages. What the game prints goes to standard error, and its standard

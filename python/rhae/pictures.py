@@ -53,7 +53,7 @@ def png(frames: NDArray[np.integer], zoom: int = 8, columns: int = 4) -> bytes:
         b'\\x89PNG'
     """
     array = np.asarray(frames)
-    if array.size and not (0 <= array.min() and array.max() <= 15):
+    if array.size and not (array.min() >= 0 and array.max() <= 15):
         raise ValueError(f"a cell must be a colour from 0 to 15, found {array.min()} to {array.max()}")
     array = array.astype(np.uint8)
     return _native.png(array[None] if array.ndim == 2 else array, columns, zoom)

@@ -41,4 +41,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
     """Returns the reason of a skipped test."""
-    return report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return reason.removeprefix("Skipped: ")

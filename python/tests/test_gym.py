@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("gymnasium")
 
-from gymnasium.utils.env_checker import check_env  # noqa: E402
+from gymnasium.utils.env_checker import check_env
 
-import rhae  # noqa: E402
-from rhae.gym import FIRST_CLICK  # noqa: E402
+import rhae
+from rhae.gym import FIRST_CLICK
 
 GAMES = ["kq19", "ny40", "ym39", "bx20", "hk26", "pz19"]
 

@@ -2,6 +2,7 @@
 
 mod game;
 mod licences;
+mod lint;
 mod python_package;
 mod requirements;
 mod skeleton;
@@ -31,6 +32,8 @@ enum Command {
     Test(test::TestArgs),
     /// Check crate layers, file sizes, workflows and the licences of dependencies.
     Tidy,
+    /// Check the Python package, the shell scripts and the fuzz targets.
+    Lint,
     /// Solve, measure and draw a game during development.
     Game(game::GameArgs),
     /// Create the documentation's screenshots of the web app and of reports.
@@ -43,6 +46,7 @@ fn main() -> anyhow::Result<()> {
     match Args::parse().command {
         Command::Test(args) => test::run(&args),
         Command::Tidy => tidy::run(),
+        Command::Lint => lint::run(),
         Command::Game(args) => game::run(&args),
         Command::Screenshots(args) => web::screenshots(&args),
         Command::SolveShuffled(args) => solve_shuffled::run(&args),

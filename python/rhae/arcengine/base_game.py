@@ -225,7 +225,7 @@ class ARCBaseGame(ABC):
         elif self._state == GameState.GAME_OVER or self._state == GameState.WIN:
             # The original passes the score under an outdated field name, so its result always has
             # the score 0.
-            return FrameData(  # type: ignore[call-arg]
+            return FrameData(
                 game_id=self._game_id,
                 state=self._state,
                 frame=[],

@@ -165,7 +165,7 @@ class Camera:
         The window is enlarged by the largest whole factor that fits into 64 x 64 cells, and the
         rest is filled with the letter-box colour. Then the displays draw in order.
         """
-        frame = _native.render_frame(self, sprites)
+        frame: ndarray = _native.render_frame(self, sprites)
         if frame is NotImplemented:
             frame = self._render_python(sprites)
         for interface in self._interfaces:

@@ -76,7 +76,7 @@ class GameAction(Enum):
     def __init__(self, action_id: int, action_type: type[SimpleAction] | type[ComplexAction]) -> None:
         self._value_ = action_id
         self.action_type = action_type
-        self.action_data = action_type()  # type: ignore[call-arg]
+        self.action_data = action_type()
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Callable[[str], GameAction], tuple[str]]:
         # By default an `Enum` member is pickled by its value, but here the member cannot be looked
