@@ -4,8 +4,9 @@ use rhae_engine::{Catalog, GameInfo};
 use rhae_protocol::{
     Ending, ModelUsage, PlayResult, RunConfig, RunSummary, SOFTWARE, Scorecard, SummaryEnvironment,
 };
-use rhae_scoring::{Method, mean_interval};
+use rhae_scoring::Method;
 use rhae_session::{CardMetadata, EnvironmentRuns, scorecard};
+use rhae_stats::mean_interval_95;
 
 use crate::{HarnessError, play_id};
 
@@ -63,7 +64,7 @@ pub fn assemble(
         ));
     }
     let card_scores: Vec<f64> = cards.iter().map(|card| card.score).collect();
-    let headline = mean_interval(&card_scores)
+    let headline = mean_interval_95(&card_scores)
         .ok_or_else(|| HarnessError::Config("a run needs at least one repeat".to_owned()))?;
     let finished = plays.len() == config.games.len() * config.repeat as usize
         && plays

@@ -13,7 +13,8 @@
 //! 3. [`score_game`] combines the levels of one run into the score of the run.
 //! 4. [`best_run`] returns the score of an environment: that of its best run.
 //! 5. [`card_score`] averages the environments of a scorecard.
-//! 6. [`mean_interval`] averages repeated cards and estimates the uncertainty.
+//!
+//! `mean_interval_95` of `rhae-stats` averages repeated cards and estimates the uncertainty.
 //!
 //! # Examples
 //!
@@ -52,11 +53,9 @@
 mod baseline;
 mod card;
 mod game;
-mod interval;
 mod method;
 
 pub use baseline::{BaselineRule, TooFewPlayers, human_baseline};
 pub use card::{best_run, card_score};
 pub use game::{GameScore, LevelCount, LevelResult, ScoreError, level_score, score_game};
-pub use interval::{Interval, mean_interval};
 pub use method::{Method, UnknownMethod};

@@ -1,9 +1,9 @@
 //! Comparison of two scores on the same tests, task by task, with an exact significance test.
 
+use rhae_stats::mcnemar_p;
 use serde::Serialize;
 
 use crate::error::TasksError;
-use crate::interval::at_most;
 use crate::score::Score;
 use crate::task::TaskId;
 
@@ -123,7 +123,7 @@ pub fn compare(first: &Score, second: &Score) -> Result<Comparison, TasksError> 
 
 fn mcnemar(only_first: usize, only_second: usize) -> McNemar {
     let discordant = only_first + only_second;
-    let p = (2.0 * at_most(only_first.min(only_second), discordant, 0.5)).min(1.0);
+    let p = mcnemar_p(only_first as u64, only_second as u64);
     McNemar { discordant, p }
 }
 

@@ -63,7 +63,6 @@ mod answer;
 mod compare;
 mod error;
 mod grid;
-mod interval;
 mod json;
 mod load;
 mod prompt;
@@ -72,6 +71,7 @@ mod report;
 mod sample;
 mod score;
 mod set;
+mod share_interval;
 mod submission;
 mod task;
 
@@ -82,7 +82,6 @@ pub use answer::{
 pub use compare::{Comparison, Difference, McNemar, compare};
 pub use error::TasksError;
 pub use grid::{CellRule, Grid, GridError, MAX_GRID_SIDE};
-pub use interval::{Interval, IntervalKind, clopper_pearson_95, wilson_95};
 pub use load::{FETCH_RECORD_FORMAT, Loaded, SourceFile, load};
 pub use prompt::{PROMPTS, Prompt};
 pub use protocol::{Protocol, UnknownProtocol};
@@ -95,5 +94,6 @@ pub use score::{
     FailureShare, Measure, Rules, Score, TaskScore, TestOutcome, TestScore, Warning, score,
 };
 pub use set::{Selection, TaskSet};
+pub use share_interval::{Interval, IntervalKind};
 pub use submission::{Answers, AttemptAnswer, Submission, SubmissionForm, TestAnswers};
 pub use task::{Pair, Task, TaskId, Test};

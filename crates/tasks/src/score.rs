@@ -12,8 +12,8 @@ use serde::Serialize;
 
 use crate::answer::Parser;
 use crate::error::TasksError;
-use crate::interval::{Interval, clopper_pearson_95, wilson_95, wilson_clustered_95};
 use crate::set::{Selection, TaskSet};
+use crate::share_interval::Interval;
 use crate::submission::Submission;
 use crate::task::TaskId;
 
@@ -240,7 +240,7 @@ pub fn score(
             value,
             count: None,
             of: tasks,
-            interval: wilson_95(value, tasks as f64),
+            interval: Interval::of_mean(value, tasks),
         }
     };
     let solved = results.iter().filter(|result| result.solved).count();
@@ -277,13 +277,13 @@ pub fn score(
             value: solved as f64 / tasks as f64,
             count: Some(solved),
             of: tasks,
-            interval: clopper_pearson_95(solved, tasks),
+            interval: Interval::of_count(solved, tasks),
         },
         test_inputs_solved: Measure {
             value: share,
             count: Some(inputs),
             of: tests,
-            interval: wilson_clustered_95(share, results.iter().map(|result| result.tests.len())),
+            interval: Interval::of_tests(share, results.iter().map(|result| result.tests.len())),
         },
         pass_at_1: mean(|result| result.first_attempt),
         failures,

@@ -14,15 +14,16 @@ use crate::{licences, root, workflows};
 const LAYERS: &[(&str, u8)] = &[
     ("rhae-engine", 0),
     ("rhae-scoring", 0),
-    ("rhae-tasks", 0),
+    ("rhae-stats", 0),
     ("rhae-team", 0),
     ("rhae-throttle", 0),
     ("rhae-games", 1),
     ("rhae-explore", 1),
-    ("rhae-solve", 1),
+    ("rhae-tasks", 1),
     ("rhae-protocol", 1),
     ("rhae-llm", 1),
     ("rhae-session", 2),
+    ("rhae-solve", 2),
     ("rhae-agents", 2),
     ("rhae-report", 2),
     ("rhae-vector", 2),
@@ -51,8 +52,9 @@ const DEV: u8 = 9;
 
 /// Crates that may not use I/O, clocks or ambient randomness. Each has a `clippy.toml` that bans
 /// the corresponding functions.
-const PURE: [&str; 9] = [
-    "engine", "scoring", "tasks", "games", "explore", "solve", "session", "validate", "web",
+const PURE: [&str; 10] = [
+    "engine", "scoring", "stats", "tasks", "games", "explore", "solve", "session", "validate",
+    "web",
 ];
 
 /// Files that may exceed [`MAX_LINES`], with the reason.
