@@ -151,5 +151,5 @@ pub(crate) struct SandboxedArgs {
 }
 
 pub(crate) fn run_sandboxed(args: SandboxedArgs) -> ExitCode {
-    rhae_pyhost::launch(args.arguments)
+    rhae_sandbox::launch(args.arguments)
 }

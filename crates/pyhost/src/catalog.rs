@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rhae_engine::{Catalog, CatalogError, Environment, EnvironmentError, GameInfo, UnknownGame};
+use rhae_sandbox::Layers;
 
 use crate::game::{Game, HostConfig};
 use crate::play::HostedPlay;
 use crate::pool::Pool;
-use crate::{GameFolder, HostError, Layers, Limits};
+use crate::{GameFolder, HostError, Limits};
 
 /// Options for [`Games::load`].
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ pub struct GamesOptions {
     /// Folders that are searched for games.
     pub folders: Vec<PathBuf>,
     /// The launcher: a program, for example `rhae-sandboxed`, and its first arguments. The program
-    /// must pass the arguments that follow these to [`launch`](crate::launch).
+    /// must pass the arguments that follow these to [`launch`](rhae_sandbox::launch).
     pub launcher: Vec<OsString>,
     /// The Python interpreter for games. `None` searches for a suitable one.
     pub python: Option<PathBuf>,

@@ -6,9 +6,9 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use rhae_engine::GameInfo;
+use rhae_sandbox::{Launcher, Layers, ResourceLimits, SandboxError, SandboxSpec};
 
 use crate::python::Python;
-use crate::sandbox::{Layers, SandboxSpec};
 use crate::{GameFolder, HostError, Limits};
 
 /// The environment variables of a game's process. None of them comes from the user's environment.
@@ -36,15 +36,14 @@ pub(crate) struct Game {
 /// How the processes of games are started.
 #[derive(Debug)]
 pub(crate) struct HostConfig {
-    /// The launcher program with its first arguments.
-    pub(crate) launcher: Vec<OsString>,
+    launcher: Launcher,
     /// The interpreter that the user selected.
     pub(crate) python: Option<PathBuf>,
     /// Whether games run even if required layers of the sandbox are missing.
     pub(crate) unsafe_host: bool,
     pub(crate) limits: Limits,
     found: OnceLock<Result<Python, String>>,
-    layers: OnceLock<Result<Layers, String>>,
+    layers: OnceLock<Result<Layers, SandboxError>>,
 }
 
 impl HostConfig {
@@ -55,7 +54,7 @@ impl HostConfig {
         limits: Limits,
     ) -> Self {
         Self {
-            launcher,
+            launcher: Launcher::new(launcher),
             python,
             unsafe_host,
             limits,
@@ -77,19 +76,12 @@ impl HostConfig {
     /// Returns the layers of the sandbox that this system provides. The launcher is run once to
     /// find out.
     pub(crate) fn layers(&self) -> Result<Layers, HostError> {
-        let spec = SandboxSpec {
-            program: Vec::new(),
-            ..self.sandbox_spec(Vec::new(), Vec::new())
-        };
-        let layers = self.layers.get_or_init(|| {
-            let output = self
-                .launcher(&spec)
-                .output()
-                .map_err(|error| error.to_string())?;
-            let stderr = || String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            serde_json::from_slice(&output.stdout).map_err(|_| stderr())
-        });
-        layers.clone().map_err(HostError::Launcher)
+        let layers = self
+            .layers
+            .get_or_init(|| self.launcher.layers(self.resource_limits()));
+        layers
+            .clone()
+            .map_err(|SandboxError::NoReport(reason)| HostError::Launcher(reason))
     }
 
     /// Returns the interpreter if it has an engine for games.
@@ -133,7 +125,7 @@ impl HostConfig {
             (None, Some(words)) => self.program(folder, words)?,
             (None, None) => unreachable!("a folder has a source or a command"),
         };
-        let mut command = self.launcher(&self.sandbox_spec(
+        let mut command = self.launcher.command(&self.sandbox_spec(
             program,
             read.into_iter().chain([folder.path.clone()]).collect(),
         ));
@@ -184,24 +176,20 @@ impl HostConfig {
         ))
     }
 
-    fn sandbox_spec(&self, program: Vec<OsString>, read: Vec<PathBuf>) -> SandboxSpec {
-        SandboxSpec {
-            read,
+    const fn resource_limits(&self) -> ResourceLimits {
+        ResourceLimits {
             memory_mb: self.limits.memory_mb,
             cpu_seconds: CPU_SECONDS,
-            partial: self.unsafe_host,
-            program,
         }
     }
 
-    fn launcher(&self, spec: &SandboxSpec) -> Command {
-        let (program, first) = self
-            .launcher
-            .split_first()
-            .expect("the launcher has at least a program name");
-        let mut command = Command::new(program);
-        command.args(first).args(spec.to_arguments());
-        command
+    fn sandbox_spec(&self, program: Vec<OsString>, read: Vec<PathBuf>) -> SandboxSpec {
+        SandboxSpec {
+            read,
+            limits: self.resource_limits(),
+            partial: self.unsafe_host,
+            program,
+        }
     }
 }
 

@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use rhae_sandbox::SETUP_FAILED;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::sandbox::SETUP_FAILED;
 use crate::wire::{MAX_MESSAGE_BYTES, PROTOCOL, Reply, Request, sanitize};
 
 /// How long a process may take to start. An interpreter reads many files at start-up, which takes

@@ -6,8 +6,6 @@
 //! | [`Games`] | the catalogue of the built-in environments and the games in a user's folders |
 //! | [`GameFolder`], [`Metadata`] | a game on disk |
 //! | [`Limits`] | the time and memory that a game may use |
-//! | [`launch`] | the launcher, which enters the sandbox and becomes the interpreter |
-//! | [`Layers`] | which layers of the sandbox the system provides |
 //! | [`FetchRecord`] | the files that were downloaded from a server, with their checksums |
 //!
 //! A play sends each action to the game's process over a pipe and waits for the observation. Plays
@@ -16,14 +14,14 @@
 //!
 //! # Invariants
 //!
-//! - Foreign code runs only in separate processes, which are started through the launcher.
+//! - Foreign code runs only in separate processes, which are started through the launcher of `rhae-sandbox`.
 //! - A request to a process returns in bounded time, whatever the process does.
 //! - A faulty game fails its own play, with a reason. If its process has to be killed, the other
 //!   plays in that process are rebuilt from their actions in a new process.
 //!
 //! # Protection
 //!
-//! With the required layers ([`Layers::missing`] is empty), a game cannot read or change the user's
+//! With the required layers ([`Layers::missing`](rhae_sandbox::Layers::missing) is empty), a game cannot read or change the user's
 //! files, use the network, start or signal processes, exceed its memory limit, or block its caller
 //! indefinitely. The sandbox does **not** protect against flaws in the kernel or against timing
 //! side channels. It does not isolate plays of one game from each other, because they share
@@ -77,7 +75,6 @@ mod metadata;
 mod play;
 mod pool;
 mod python;
-mod sandbox;
 mod snapshot;
 mod wire;
 
@@ -86,7 +83,6 @@ pub use fetch_record::{FetchRecord, WriteOutcome};
 pub use folder::GameFolder;
 pub use host::Limits;
 pub use metadata::{Metadata, is_class_name};
-pub use sandbox::{Layers, launch};
 pub use wire::{MAX_FRAMES, PROTOCOL};
 
 use std::path::PathBuf;

@@ -4,5 +4,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    rhae_pyhost::launch(std::env::args_os().skip(1))
+    rhae_sandbox::launch(std::env::args_os().skip(1))
 }

@@ -22,6 +22,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("rhae-tasks", 1),
     ("rhae-protocol", 1),
     ("rhae-llm", 1),
+    ("rhae-sandbox", 1),
     ("rhae-session", 2),
     ("rhae-solve", 2),
     ("rhae-agents", 2),

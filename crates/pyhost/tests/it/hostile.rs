@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use rhae_engine::{Action, Catalog, EnvironmentError, Frame};
 use rhae_games::Builtin;
-use rhae_pyhost::{Games, GamesOptions, Layers, Limits};
+use rhae_pyhost::{Games, GamesOptions, Limits};
+use rhae_sandbox::Layers;
 
 use crate::{fixtures, games, open, python, root};
 

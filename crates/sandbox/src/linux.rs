@@ -8,7 +8,7 @@ use landlock::{
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::resource::{Resource, setrlimit};
 
-use super::{Layers, SandboxSpec, syscalls};
+use crate::{Layers, SandboxSpec, syscalls};
 
 /// The system paths that an interpreter needs, none of which belongs to the user. Paths that do not
 /// exist are skipped.
@@ -28,7 +28,7 @@ const SYSTEM: [&str; 10] = [
 const MAX_OPEN_FILES: u64 = 64;
 
 /// Permanently applies every layer that the system provides to this process.
-pub(super) fn apply(spec: &SandboxSpec) -> Layers {
+pub(crate) fn apply(spec: &SandboxSpec) -> Layers {
     let namespaces = CloneFlags::CLONE_NEWUSER
         | CloneFlags::CLONE_NEWNET
         | CloneFlags::CLONE_NEWIPC
@@ -49,8 +49,8 @@ pub(super) fn apply(spec: &SandboxSpec) -> Layers {
 
 fn set_limits(spec: &SandboxSpec) -> nix::Result<()> {
     let limits = [
-        (Resource::RLIMIT_AS, spec.memory_mb << 20),
-        (Resource::RLIMIT_CPU, spec.cpu_seconds),
+        (Resource::RLIMIT_AS, spec.limits.memory_mb << 20),
+        (Resource::RLIMIT_CPU, spec.limits.cpu_seconds),
         // Landlock forbids opening files for writing. This limit also covers descriptors that were
         // inherited.
         (Resource::RLIMIT_FSIZE, 0),

@@ -131,7 +131,7 @@ const LEGACY: &[c_long] = &[];
 const IOCTLS: [u64; 5] = [0x5401, 0x541b, 0x5421, 0x5450, 0x5451];
 
 /// Permanently applies the filter to this process.
-pub(super) fn restrict() -> Result<(), seccompiler::Error> {
+pub(crate) fn restrict() -> Result<(), seccompiler::Error> {
     let arch = std::env::consts::ARCH.try_into()?;
     let filter = SeccompFilter::new(
         rules()?,
