@@ -1,5 +1,5 @@
-//! Compares the number of new states per second with stateright on the same levels: `cargo bench -p
-//! rhae-explore`.
+//! Compares the number of new states per second with stateright on the same levels: `cargo run
+//! --release --manifest-path bench-stateright/Cargo.toml`.
 //!
 //! Runs are interleaved and measured in CPU time of the process, so that load on the machine slows
 //! all contenders equally. A level with few states is searched several times per run. Ratios are
@@ -12,19 +12,16 @@
 //! contender (`peer`, `hashed`, `packed`, `rules`, `two` or `apart`) without reading a clock, for
 //! use with a profiler.
 
-use std::collections::BTreeSet;
-use std::convert::Infallible;
-use std::fmt;
-use std::hint::black_box;
-use std::sync::Arc;
-use std::time::Duration;
+mod model;
+mod work;
 
-use rhae_engine::{Action, Game, LevelIndex, Outcome};
-use rhae_explore::{Explorable, Limits, NativeLevel, SearchOptions, explore};
+use rhae_engine::{Game, LevelIndex};
+use rhae_explore::{Explorable, NativeLevel, explore};
 use rhae_games::{Visitor, visit};
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 use serde_json::{Value, json};
-use stateright::{Checker, Model, Property};
+
+use crate::work::{Side, Work, limited, now};
 
 /// The environments and levels. A level with fewer states than the requested number is searched
 /// completely.
@@ -110,11 +107,15 @@ fn main() {
         println!("{}", json!({ "levels": levels, "growth": growth }));
         return;
     }
+    print_tables(&levels, &growth, rounds);
+}
+
+fn print_tables(levels: &[Value], growth: &[Value], rounds: usize) {
     println!("new states per second of CPU time, medians of {rounds} rounds or more\n");
     println!(
         "level      states    hashed/s    packed/s  stateright/s  hashed  packed  rules alone  two threads"
     );
-    for one in &levels {
+    for one in levels {
         let number = |name: &str| one[name].as_f64().unwrap_or(f64::NAN);
         let times = |name: &str| {
             one[name]
@@ -137,7 +138,7 @@ fn main() {
         );
     }
     println!("\n   states     edges    CPU s    ns/state  ns/edge  bytes/state");
-    for one in &growth {
+    for one in growth {
         let number = |name: &str| one[name].as_f64().unwrap_or(f64::NAN);
         println!(
             "{:>9} {:>9} {:>8.2} {:>11.0} {:>8.0} {:>12.1}",
@@ -208,8 +209,7 @@ impl Visitor for Compare {
 /// The number of comparisons of two threads per round: wall-clock time is noisier than CPU time.
 const PAIRS: usize = 3;
 
-/// The minimum number of states of a run, and the number of states from which a run counts as long.
-const MIN_RUN_STATES: usize = 20_000;
+/// The number of states from which a run counts as long.
 const LONG_RUN_STATES: usize = 200_000;
 
 /// The measurements of all rounds.
@@ -222,104 +222,6 @@ struct Sides {
     packed_times: Vec<f64>,
     rules_times: Vec<f64>,
     two_threads: Vec<f64>,
-}
-
-/// The work of each contender on one level.
-struct Work<G: Game> {
-    packed: NativeLevel<G>,
-    hashed: NativeLevel<G>,
-    level: LevelIndex,
-    /// The maximum number of states of a search, and the number that it actually finds.
-    states: usize,
-    found: usize,
-    /// The number of states that the peer generates, duplicates included: its limit counts those.
-    generated: usize,
-    /// The states that a search expands.
-    walked: Vec<StateOf<G>>,
-    /// The number of searches per run.
-    searches: usize,
-}
-
-impl<G: Game> Work<G> {
-    fn new(level: LevelIndex, states: usize) -> Self {
-        let packed = NativeLevel::<G>::new(0, level);
-        let hashed = NativeLevel::<G>::new(0, level).hashed();
-        let Ok(graph) = explore(&packed, &limited(states, 1), |_| true);
-        let (generated, found) = (graph.edges() + 1, graph.nodes());
-        drop(graph);
-        let walked = walk(&packed, found);
-        Self {
-            packed,
-            hashed,
-            level,
-            states,
-            found,
-            generated,
-            walked,
-            searches: (MIN_RUN_STATES / found).max(1),
-        }
-    }
-
-    /// Measures the states per second of a contender.
-    fn rate(&self, side: Side) -> f64 {
-        let clock = if matches!(side, Side::Two | Side::Apart) {
-            ClockId::Monotonic
-        } else {
-            ClockId::ProcessCPUTime
-        };
-        let before = now(clock);
-        let states = self.run(side);
-        states as f64 / (now(clock) - before).as_secs_f64()
-    }
-
-    /// Runs a contender and returns the number of states found.
-    fn run(&self, side: Side) -> usize {
-        match side {
-            Side::Peer => self.repeat(|| check::<G>(self.level, self.generated)),
-            Side::Hashed => self.repeat(|| search(&self.hashed, self.states, 1)),
-            Side::Packed => self.repeat(|| search(&self.packed, self.states, 1)),
-            Side::Rules => self.repeat(|| {
-                act(&self.packed, &self.walked);
-                self.found
-            }),
-            Side::Two => self.repeat(|| search(&self.packed, self.states, 2)),
-            Side::Apart => std::thread::scope(|scope| {
-                let other = scope.spawn(|| self.run(Side::Packed));
-                self.run(Side::Packed) + other.join().expect("a search does not panic")
-            }),
-        }
-    }
-
-    fn repeat(&self, once: impl Fn() -> usize) -> usize {
-        (0..self.searches).map(|_| once()).sum()
-    }
-}
-
-/// A contender.
-#[derive(Clone, Copy)]
-enum Side {
-    Peer,
-    Hashed,
-    Packed,
-    /// Only the rules, applied to the states that a search expands. The rate counts the states that
-    /// the search finds.
-    Rules,
-    Two,
-    Apart,
-}
-
-impl Side {
-    fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "peer" => Self::Peer,
-            "hashed" => Self::Hashed,
-            "packed" => Self::Packed,
-            "rules" => Self::Rules,
-            "two" => Self::Two,
-            "apart" => Self::Apart,
-            _ => return None,
-        })
-    }
 }
 
 /// Runs a single contender.
@@ -336,41 +238,6 @@ impl Visitor for Profile {
     fn visit<G: Game>(self) -> usize {
         let work = Work::<G>::new(self.level, self.states);
         (0..self.rounds).map(|_| work.run(self.side)).sum()
-    }
-}
-
-/// Returns the states that a search for `states` states expands.
-fn walk<E: Explorable<Error = Infallible>>(level: &E, states: usize) -> Vec<E::State> {
-    let mut seen = BTreeSet::from([level.key(&level.start())]);
-    let mut all = vec![level.start()];
-    let (mut at, mut actions) = (0, Vec::new());
-    while at < all.len() && seen.len() < states {
-        actions.clear();
-        level.actions(&all[at], &mut actions);
-        for &action in &actions {
-            let mut after = all[at].clone();
-            let Ok(outcome) = level.step(&mut after, action);
-            if seen.insert(level.key(&after)) && outcome == Outcome::Continue {
-                all.push(after);
-            }
-        }
-        at += 1;
-    }
-    all.truncate(at);
-    all
-}
-
-/// Applies every action to every given state and discards the results.
-fn act<E: Explorable<Error = Infallible>>(level: &E, states: &[E::State]) {
-    let mut actions = Vec::new();
-    for state in states {
-        actions.clear();
-        level.actions(state, &mut actions);
-        for &action in &actions {
-            let mut after = state.clone();
-            let Ok(outcome) = level.step(&mut after, action);
-            black_box((&after, outcome));
-        }
     }
 }
 
@@ -404,88 +271,6 @@ impl Visitor for Grow {
             "bytes_per_state": bytes as f64 / nodes as f64,
         })
     }
-}
-
-fn limited(states: usize, threads: usize) -> SearchOptions {
-    SearchOptions {
-        threads,
-        limits: Limits {
-            nodes: states,
-            bytes: usize::MAX,
-            ..Limits::default()
-        },
-        all_clicks: false,
-    }
-}
-
-fn search<E: Explorable<Error = Infallible>>(level: &E, states: usize, threads: usize) -> usize {
-    let Ok(graph) = explore(level, &limited(states, threads), |_| true);
-    graph.nodes()
-}
-
-fn check<G: Game>(level: LevelIndex, generated: usize) -> usize {
-    let model = Peer::<G>(Arc::new(NativeLevel::new(0, level)));
-    model
-        .checker()
-        .threads(1)
-        .target_state_count(generated)
-        .spawn_bfs()
-        .join()
-        .unique_state_count()
-}
-
-/// The level as a stateright model.
-struct Peer<G: Game>(Arc<NativeLevel<G>>);
-
-type StateOf<G> = <NativeLevel<G> as Explorable>::State;
-
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct PeerState<S> {
-    state: S,
-    outcome: Outcome,
-}
-
-impl<S> fmt::Debug for PeerState<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.outcome.fmt(f)
-    }
-}
-
-impl<G: Game> Model for Peer<G> {
-    type State = PeerState<StateOf<G>>;
-    type Action = Action;
-
-    fn init_states(&self) -> Vec<Self::State> {
-        vec![PeerState {
-            state: self.0.start(),
-            outcome: Outcome::Continue,
-        }]
-    }
-
-    fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {
-        if state.outcome == Outcome::Continue {
-            self.0.actions(&state.state, actions);
-        }
-    }
-
-    fn next_state(&self, last: &Self::State, action: Action) -> Option<Self::State> {
-        let mut state = last.state.clone();
-        let Ok(outcome) = self.0.step(&mut state, action);
-        Some(PeerState { state, outcome })
-    }
-
-    fn properties(&self) -> Vec<Property<Self>> {
-        // The checker stops unless some property is still undecided.
-        vec![Property::always("open", |_, _| true)]
-    }
-}
-
-fn now(clock: ClockId) -> Duration {
-    let now = clock_gettime(clock);
-    Duration::new(
-        u64::try_from(now.tv_sec).unwrap_or(0),
-        u32::try_from(now.tv_nsec).unwrap_or(0),
-    )
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
