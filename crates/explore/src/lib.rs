@@ -112,6 +112,7 @@ mod parallel;
 mod paths;
 mod random;
 mod search;
+mod spin_condvar;
 mod system;
 mod win_within;
 

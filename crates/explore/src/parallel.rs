@@ -9,11 +9,12 @@
 //! **Invariant:** the graph does not depend on the number of threads. Because a single thread
 //! merges all chunks, the cost of merging limits the speed-up.
 
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use rhae_engine::Outcome;
-use rhae_team::{Bell, Team};
 
 use crate::Explorable;
 use crate::batch::Batch;
@@ -21,6 +22,7 @@ use crate::build::{Builder, Progress};
 use crate::expand::Expander;
 use crate::graph::outcome_of;
 use crate::index::Index;
+use crate::spin_condvar::SpinCondvar;
 
 /// The maximum number of states in a chunk, small enough that its transitions stay in the cache
 /// until they are merged.
@@ -37,13 +39,24 @@ pub(crate) fn run<E: Explorable, const PACKED: bool>(
 ) -> Result<(), E::Error> {
     let threads = builder.search.threads;
     let pipeline = Pipeline::<E, PACKED>::new(builder.level, builder.search.all_clicks, threads);
-    let mut outcome = Ok(());
-    let coordinate = || {
-        let _close = CloseOnDrop(&pipeline);
-        outcome = pipeline.coordinate(builder, should_continue);
-    };
-    Team::hire(threads).share_after(coordinate, 1..threads, |_| pipeline.work_until_closed());
-    outcome
+    thread::scope(|scope| {
+        // If a thread cannot be started, the others do its work.
+        let workers: Vec<_> = (1..threads)
+            .filter_map(|_| {
+                let worker = || pipeline.work_until_closed();
+                thread::Builder::new().spawn_scoped(scope, worker).ok()
+            })
+            .collect();
+        let close = CloseOnDrop(&pipeline);
+        let outcome = pipeline.coordinate(builder, should_continue);
+        drop(close);
+        for worker in workers {
+            if let Err(panic) = worker.join() {
+                resume_unwind(panic);
+            }
+        }
+        outcome
+    })
 }
 
 /// The shared state of all threads: a ring of chunks in the order of their node ids.
@@ -61,9 +74,9 @@ struct Pipeline<'a, E: Explorable, const PACKED: bool> {
     closed: AtomicBool,
     panicked: AtomicBool,
     /// Signals that chunks were published.
-    work: Bell,
+    work: SpinCondvar,
     /// Signals that a chunk is done.
-    chunk_done: Bell,
+    chunk_done: SpinCondvar,
 }
 
 /// Aligns a value to its own cache lines, so that writes to it do not slow down readers of
@@ -111,8 +124,8 @@ impl<'a, E: Explorable, const PACKED: bool> Pipeline<'a, E, PACKED> {
             claimed: CacheAligned::default(),
             closed: AtomicBool::new(false),
             panicked: AtomicBool::new(false),
-            work: Bell::for_threads(threads),
-            chunk_done: Bell::for_threads(threads),
+            work: SpinCondvar::for_threads(threads),
+            chunk_done: SpinCondvar::for_threads(threads),
         }
     }
 
@@ -125,7 +138,7 @@ impl<'a, E: Explorable, const PACKED: bool> Pipeline<'a, E, PACKED> {
                 Some(id) => self.expand(id, &mut expander),
                 None => self
                     .work
-                    .await_that(|| self.has_unclaimed() || self.closed.load(Ordering::Acquire)),
+                    .wait_until(|| self.has_unclaimed() || self.closed.load(Ordering::Acquire)),
             }
         }
     }
@@ -160,7 +173,7 @@ impl<'a, E: Explorable, const PACKED: bool> Pipeline<'a, E, PACKED> {
     fn expand(&self, id: usize, expander: &mut Expander<'a, E, PACKED>) {
         self.slot(id).lock().expand(expander);
         self.slot(id).done.0.store(id + 1, Ordering::Release);
-        self.chunk_done.ring();
+        self.chunk_done.notify_all();
     }
 
     /// Publishes chunks and merges them in order.
@@ -236,7 +249,7 @@ impl<'a, E: Explorable, const PACKED: bool> Pipeline<'a, E, PACKED> {
             self.published.0.store(published, Ordering::Release);
         }
         if published > first {
-            self.work.ring();
+            self.work.notify_all();
         }
         end
     }
@@ -250,7 +263,7 @@ impl<'a, E: Explorable, const PACKED: bool> Pipeline<'a, E, PACKED> {
                 continue;
             }
             self.chunk_done
-                .await_that(|| self.is_done(id) || self.panicked.load(Ordering::Acquire));
+                .wait_until(|| self.is_done(id) || self.panicked.load(Ordering::Acquire));
             if self.panicked.load(Ordering::Acquire) {
                 return false;
             }
@@ -265,12 +278,12 @@ struct CloseOnDrop<'a, 'b, E: Explorable, const PACKED: bool>(&'a Pipeline<'b, E
 impl<E: Explorable, const PACKED: bool> Drop for CloseOnDrop<'_, '_, E, PACKED> {
     fn drop(&mut self) {
         let Self(pipeline) = self;
-        if std::thread::panicking() {
+        if thread::panicking() {
             pipeline.panicked.store(true, Ordering::Release);
         }
         pipeline.closed.store(true, Ordering::Release);
-        pipeline.work.ring();
-        pipeline.chunk_done.ring();
+        pipeline.work.notify_all();
+        pipeline.chunk_done.notify_all();
     }
 }
 

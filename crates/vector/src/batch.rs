@@ -4,10 +4,11 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use rhae_engine::{Action, CELLS, Frame, Game, Levels};
-use rhae_team::Team;
 
 use crate::slot::Slot;
+use crate::workers::Workers;
 use crate::{EpisodeRules, Report};
 
 /// The minimum number of plays that are worth handing to another thread.
@@ -25,9 +26,15 @@ pub(crate) trait Batch: Send + Sync {
         chosen: Option<&[bool]>,
         frames: &mut [u8],
         reports: &mut [Report],
-        team: &Team,
+        workers: &Workers,
     );
-    fn step(&mut self, actions: &[Action], frames: &mut [u8], reports: &mut [Report], team: &Team);
+    fn step(
+        &mut self,
+        actions: &[Action],
+        frames: &mut [u8],
+        reports: &mut [Report],
+        workers: &Workers,
+    );
     fn snapshot(&self, reports: &[Report]) -> Arc<dyn Any + Send + Sync>;
     fn restore(
         &mut self,
@@ -35,7 +42,7 @@ pub(crate) trait Batch: Send + Sync {
         from: &[usize],
         frames: &mut [u8],
         reports: &mut [Report],
-        team: &Team,
+        workers: &Workers,
     );
 }
 
@@ -68,24 +75,23 @@ impl<G: Game> Plays<G> {
     }
 }
 
+/// The index of a chunk of plays, with their states, reports and frames.
+type Chunk<'a, G> = (usize, ((&'a mut [Slot<G>], &'a mut [Report]), &'a mut [u8]));
+
 /// Calls `change` with the index, state and report of each play, in parallel, and draws the plays
 /// for which it returns true.
 fn for_each_play<G: Game>(
     slots: &mut [Slot<G>],
     reports: &mut [Report],
     frames: &mut [u8],
-    team: &Team,
+    workers: &Workers,
     change: impl Fn(usize, &mut Slot<G>, &mut Report) -> bool + Sync,
 ) {
     let size = slots
         .len()
-        .div_ceil(team.threads() * CHUNKS_PER_THREAD)
+        .div_ceil(workers.threads() * CHUNKS_PER_THREAD)
         .max(MIN_CHUNK);
-    let parts = slots
-        .chunks_mut(size)
-        .zip(reports.chunks_mut(size))
-        .zip(frames.chunks_mut(size * CELLS));
-    team.share(parts.enumerate(), |(part, ((slots, reports), frames))| {
+    let change_chunk = |(part, ((slots, reports), frames)): Chunk<'_, G>| {
         // One small buffer stays in the first-level cache while a frame is drawn into it; the
         // finished frame is then copied once.
         let mut scratch = Frame::filled(0);
@@ -99,7 +105,24 @@ fn for_each_play<G: Game>(
                 cells.copy_from_slice(scratch.cells());
             }
         }
-    });
+    };
+    match workers.pool().filter(|_| slots.len() > size) {
+        Some(pool) => pool.install(|| {
+            slots
+                .par_chunks_mut(size)
+                .zip(reports.par_chunks_mut(size))
+                .zip(frames.par_chunks_mut(size * CELLS))
+                .enumerate()
+                .with_max_len(1)
+                .for_each(change_chunk);
+        }),
+        None => slots
+            .chunks_mut(size)
+            .zip(reports.chunks_mut(size))
+            .zip(frames.chunks_mut(size * CELLS))
+            .enumerate()
+            .for_each(change_chunk),
+    }
 }
 
 impl<G: Game> Batch for Plays<G> {
@@ -120,14 +143,14 @@ impl<G: Game> Batch for Plays<G> {
         chosen: Option<&[bool]>,
         frames: &mut [u8],
         reports: &mut [Report],
-        team: &Team,
+        workers: &Workers,
     ) {
         let Self {
             slots,
             levels,
             rules,
         } = self;
-        for_each_play(slots, reports, frames, team, |index, slot, report| {
+        for_each_play(slots, reports, frames, workers, |index, slot, report| {
             let is_chosen = chosen.is_none_or(|chosen| chosen[index]);
             if is_chosen {
                 *slot = Slot::new(levels[index].clone(), *rules);
@@ -137,9 +160,15 @@ impl<G: Game> Batch for Plays<G> {
         });
     }
 
-    fn step(&mut self, actions: &[Action], frames: &mut [u8], reports: &mut [Report], team: &Team) {
+    fn step(
+        &mut self,
+        actions: &[Action],
+        frames: &mut [u8],
+        reports: &mut [Report],
+        workers: &Workers,
+    ) {
         let Self { slots, rules, .. } = self;
-        for_each_play(slots, reports, frames, team, |index, slot, report| {
+        for_each_play(slots, reports, frames, workers, |index, slot, report| {
             *report = slot.step(actions[index], *rules);
             true
         });
@@ -158,7 +187,7 @@ impl<G: Game> Batch for Plays<G> {
         from: &[usize],
         frames: &mut [u8],
         reports: &mut [Report],
-        team: &Team,
+        workers: &Workers,
     ) {
         let saved = snapshot
             .downcast_ref::<SavedPlays<G>>()
@@ -167,7 +196,7 @@ impl<G: Game> Batch for Plays<G> {
             &mut self.slots,
             reports,
             frames,
-            team,
+            workers,
             |index, slot, report| {
                 *slot = saved.slots[from[index]].clone();
                 *report = saved.reports[from[index]];

@@ -35,15 +35,16 @@
 
 mod batch;
 mod slot;
+mod workers;
 
 use std::num::NonZero;
 
 use rhae_engine::{Action, CELLS, Game, GameInfo, LevelIndex, UnknownGame};
 use rhae_games::Visitor;
-use rhae_team::Team;
 
 use crate::batch::{Batch, Plays};
 pub use crate::slot::{Ending, Report};
+use crate::workers::Workers;
 
 /// The rules for the start and the end of an episode. By default an episode plays all levels, ends
 /// with a win or a loss, and has no limit on actions.
@@ -124,7 +125,7 @@ pub struct Vector {
     info: GameInfo,
     plays: Box<dyn Batch>,
     reports: Vec<Report>,
-    team: Team,
+    workers: Workers,
 }
 
 impl Vector {
@@ -154,10 +155,7 @@ impl Vector {
                 level: level + 1,
             });
         }
-        let team = Team::new(threads.get()).map_err(|error| VectorError::Threads {
-            threads: threads.get(),
-            reason: error.to_string(),
-        })?;
+        let workers = Workers::new(threads.get())?;
         let plays = rhae_games::visit(
             facts.id,
             CreatePlays {
@@ -170,7 +168,7 @@ impl Vector {
             info: GameInfo::from(facts),
             plays,
             reports: vec![Report::default(); count.get()],
-            team,
+            workers,
         })
     }
 
@@ -215,10 +213,10 @@ impl Vector {
         let Self {
             plays,
             reports,
-            team,
+            workers,
             ..
         } = self;
-        plays.reset(chosen, frames, reports, team);
+        plays.reset(chosen, frames, reports, workers);
         Ok(())
     }
 
@@ -234,10 +232,10 @@ impl Vector {
         let Self {
             plays,
             reports,
-            team,
+            workers,
             ..
         } = self;
-        plays.step(actions, frames, reports, team);
+        plays.step(actions, frames, reports, workers);
         Ok(())
     }
 
@@ -289,10 +287,10 @@ impl Vector {
         let Self {
             plays,
             reports,
-            team,
+            workers,
             ..
         } = self;
-        plays.restore(snapshot.plays.as_ref(), from, frames, reports, team);
+        plays.restore(snapshot.plays.as_ref(), from, frames, reports, workers);
         Ok(())
     }
 

@@ -15,7 +15,6 @@ const LAYERS: &[(&str, u8)] = &[
     ("rhae-engine", 0),
     ("rhae-scoring", 0),
     ("rhae-stats", 0),
-    ("rhae-team", 0),
     ("rhae-throttle", 0),
     ("rhae-games", 1),
     ("rhae-explore", 1),

@@ -101,7 +101,7 @@ fn panic_reaches_the_caller_without_deadlock() {
             );
         }
     }
-    // The thread pool is usable after the panics.
+    // A search works after the panics.
     let complete = explore(
         &Tree {
             packs: true,

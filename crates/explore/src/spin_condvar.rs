@@ -8,20 +8,21 @@ use std::thread::available_parallelism;
 /// The number of spins before a thread sleeps: some tens of microseconds.
 const SPIN_LIMIT: usize = 1 << 10;
 
-/// Wakes threads that wait for a condition.
+/// Wakes threads that wait for a condition. A waiting thread checks the condition up to
+/// [`SPIN_LIMIT`] times before it sleeps.
 #[derive(Debug, Default)]
-pub struct Bell {
+pub(crate) struct SpinCondvar {
     /// The number of threads that sleep or are about to. It changes only while the lock is held.
     asleep: AtomicUsize,
     lock: Mutex<()>,
-    rung: Condvar,
+    condvar: Condvar,
     /// The number of spins before a thread sleeps.
     spin_limit: usize,
 }
 
-impl Bell {
-    /// Creates a bell for `threads` threads that are all busy.
-    pub fn for_threads(threads: usize) -> Self {
+impl SpinCondvar {
+    /// Creates a condition variable for `threads` threads that are all busy.
+    pub(crate) fn for_threads(threads: usize) -> Self {
         /// Queried once, because the operating system reads it from files.
         static CORES: LazyLock<usize> =
             LazyLock::new(|| available_parallelism().map_or(0, usize::from));
@@ -34,31 +35,31 @@ impl Bell {
     }
 
     /// Wakes all sleeping threads. Call it after a condition may have become true.
-    pub fn ring(&self) {
+    pub(crate) fn notify_all(&self) {
         // Either this thread sees that another is about to sleep, or that one sees the new state.
         fence(Ordering::SeqCst);
         if self.asleep.load(Ordering::Relaxed) > 0 {
             drop(self.lock.lock());
-            self.rung.notify_all();
+            self.condvar.notify_all();
         }
     }
 
-    /// Blocks until `happened` returns true. The thread that changes the condition must call
-    /// [`ring`](Self::ring).
-    pub fn await_that(&self, happened: impl Fn() -> bool) {
-        let looks_out = || {
+    /// Blocks until `condition` returns true. The thread that changes the condition must call
+    /// [`notify_all`](Self::notify_all).
+    pub(crate) fn wait_until(&self, condition: impl Fn() -> bool) {
+        let spin = |_| {
             std::hint::spin_loop();
-            happened()
+            condition()
         };
-        if happened() || (0..self.spin_limit).any(|_| looks_out()) {
+        if condition() || (0..self.spin_limit).any(spin) {
             return;
         }
         let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.asleep.fetch_add(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
-        while !happened() {
+        while !condition() {
             guard = self
-                .rung
+                .condvar
                 .wait(guard)
                 .unwrap_or_else(PoisonError::into_inner);
         }
@@ -74,19 +75,20 @@ mod tests {
     fn no_wakeup_is_lost() {
         // Without spinning every wait sleeps; with the default limit hardly any does.
         for spin_limit in [0, 1, SPIN_LIMIT] {
-            let bell = Bell {
+            let condvar = SpinCondvar {
                 spin_limit,
-                ..Bell::default()
+                ..SpinCondvar::default()
             };
             let ball = AtomicUsize::new(0);
             std::thread::scope(|scope| {
                 for player in 0..3 {
-                    let (bell, ball) = (&bell, &ball);
+                    let (condvar, ball) = (&condvar, &ball);
                     scope.spawn(move || {
                         for round in 0..3_000 {
-                            bell.await_that(|| ball.load(Ordering::Acquire) == 3 * round + player);
+                            condvar
+                                .wait_until(|| ball.load(Ordering::Acquire) == 3 * round + player);
                             ball.fetch_add(1, Ordering::Release);
-                            bell.ring();
+                            condvar.notify_all();
                         }
                     });
                 }
