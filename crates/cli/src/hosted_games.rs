@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "hosting")]
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,6 +66,10 @@ impl HostedGamesArgs {
         ensure!(
             self.host_seconds > 0.0 && self.host_seconds <= 86_400.0,
             "--host-seconds must be more than 0 and at most 86,400 seconds"
+        );
+        ensure!(
+            cfg!(feature = "hosting") || folders.is_empty(),
+            "this build of rhae has no hosted games: omit --games-dir, or build rhae with the feature `hosting`"
         );
         let launcher =
             std::env::current_exe().context("cannot determine the path of this program")?;
@@ -144,12 +149,14 @@ pub(crate) fn find_each(games: &Games, names: &[String]) -> Result<Vec<GameInfo>
 }
 
 /// Arguments of the launcher, which enters the sandbox and then becomes the game's process.
+#[cfg(feature = "hosting")]
 #[derive(Args)]
 pub(crate) struct SandboxedArgs {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<std::ffi::OsString>,
 }
 
+#[cfg(feature = "hosting")]
 pub(crate) fn run_sandboxed(args: SandboxedArgs) -> ExitCode {
     rhae_sandbox::launch(args.arguments)
 }

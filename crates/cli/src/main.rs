@@ -6,11 +6,13 @@
 
 mod arc;
 mod bench;
+#[cfg(feature = "server")]
 mod db;
 mod explore;
 mod games;
 mod hosted_games;
 mod interrupt;
+#[cfg(feature = "server")]
 mod keys;
 mod listed;
 mod llm;
@@ -22,6 +24,7 @@ mod run;
 mod run_args;
 mod runs;
 mod score;
+#[cfg(feature = "server")]
 mod serve;
 mod validate;
 
@@ -38,18 +41,26 @@ struct Args {
     command: Command,
 }
 
-/// Defines the subcommands from a list.
+/// Defines the subcommands from a list. `#[cfg(…)]`, then `#[command(…)]`, may precede a line.
 macro_rules! commands {
-    ($($(#[$attribute:meta])* $command:ident($args:ty) => $run:expr;)*) => {
+    ($(
+        $(#[cfg($condition:meta)])?
+        $(#[command($($option:tt)*)])?
+        $command:ident($args:ty) => $run:expr;
+    )*) => {
         #[derive(Subcommand)]
         enum Command {
-            $($(#[$attribute])* $command($args)),*
+            $(
+                $(#[cfg($condition)])?
+                $(#[command($($option)*)])?
+                $command($args)
+            ),*
         }
 
         impl Command {
             fn run(self) -> Result<ExitCode> {
                 match self {
-                    $(Self::$command(args) => {
+                    $($(#[cfg($condition)])? Self::$command(args) => {
                         let run: fn($args) -> Result<ExitCode> = $run;
                         run(args)
                     })*
@@ -67,14 +78,18 @@ commands! {
     Games(games::GamesArgs) => |args| games::run(&args);
     Replay(replay::ReplayArgs) => |args| replay::run(&args);
     Score(score::ScoreArgs) => |args| score::run(&args);
+    #[cfg(feature = "server")]
     Serve(Box<serve::ServeArgs>) => |args| serve::run(*args);
+    #[cfg(feature = "server")]
     Keys(keys::KeysArgs) => keys::run;
+    #[cfg(feature = "server")]
     Db(db::DbArgs) => |args| db::run(&args);
     Validate(Box<validate::ValidateArgs>) => |args| validate::run(&args);
     Explore(Box<explore::ExploreArgs>) => |args| explore::run(&args);
     Arc(arc::ArcArgs) => |args| arc::run(&args);
     Llm(llm::LlmArgs) => |args| llm::run(&args);
     Bench(bench::BenchArgs) => |args| bench::run(&args);
+    #[cfg(feature = "hosting")]
     #[command(name = hosted_games::SANDBOXED, hide = true, disable_help_flag = true)]
     Sandboxed(hosted_games::SandboxedArgs) => |args| Ok(hosted_games::run_sandboxed(args));
 }

@@ -93,6 +93,7 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
+#[cfg(feature = "postgres")]
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         let code = error

@@ -105,6 +105,7 @@ mod idempotency;
 mod keys;
 mod model;
 mod play_cache;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod sqlite;
 mod store;
@@ -117,7 +118,18 @@ pub use model::{
     Card, CardId, CardKey, LogEntry, NewCard, NewPlay, Owner, PlayFacts, PlayId, PlayKey, PlayLog,
     PlayRuns, Snapshot, StaleCutoffs, StoredPlay,
 };
+#[cfg(feature = "postgres")]
 pub use postgres::{PostgresAddress, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{Pending, Store};
 pub use summary::RunCounts;
+
+/// Returns whether a text starts with a PostgreSQL scheme, as opposed to a file name.
+///
+/// ```
+/// assert!(rhae_store::is_postgres_url("postgres://db.example.org/cards"));
+/// assert!(!rhae_store::is_postgres_url("cards.db"));
+/// ```
+pub fn is_postgres_url(text: &str) -> bool {
+    text.starts_with("postgres://") || text.starts_with("postgresql://")
+}

@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use rhae_store::{KeyStore, PostgresAddress, PostgresStore, SqliteOptions, SqliteStore, Store};
+use rhae_store::{KeyStore, SqliteOptions, SqliteStore, Store, is_postgres_url};
+#[cfg(feature = "postgres")]
+use rhae_store::{PostgresAddress, PostgresStore};
 
 /// An open database.
 pub(crate) enum Database {
     /// An SQLite file.
     Sqlite(PathBuf, Arc<SqliteStore>),
     /// A PostgreSQL database, which several servers may share.
+    #[cfg(feature = "postgres")]
     Postgres(Box<PostgresAddress>, Arc<PostgresStore>),
 }
 
@@ -35,15 +38,8 @@ impl Database {
     }
 
     async fn open_with(db: &Path, options: SqliteOptions) -> Result<Self> {
-        if let Some(text) = db
-            .to_str()
-            .filter(|text| PostgresAddress::is_postgres_url(text))
-        {
-            let address: PostgresAddress = text.parse()?;
-            let store = PostgresStore::open(&address)
-                .await
-                .with_context(|| format!("cannot open the database {address}"))?;
-            return Ok(Self::Postgres(Box::new(address), Arc::new(store)));
+        if let Some(url) = db.to_str().filter(|text| is_postgres_url(text)) {
+            return Self::open_postgres(url).await;
         }
         let store = SqliteStore::open(db, options).await;
         let store =
@@ -51,14 +47,32 @@ impl Database {
         Ok(Self::Sqlite(db.to_owned(), Arc::new(store)))
     }
 
+    #[cfg(feature = "postgres")]
+    async fn open_postgres(url: &str) -> Result<Self> {
+        let address: PostgresAddress = url.parse()?;
+        let store = PostgresStore::open(&address)
+            .await
+            .with_context(|| format!("cannot open the database {address}"))?;
+        Ok(Self::Postgres(Box::new(address), Arc::new(store)))
+    }
+
+    /// Refuses the URL without repeating it, because it may contain a password.
+    #[cfg(not(feature = "postgres"))]
+    async fn open_postgres(_url: &str) -> Result<Self> {
+        anyhow::bail!(
+            "this build of rhae cannot use PostgreSQL: name a file with --db, or build rhae with the feature `postgres`"
+        )
+    }
+
     /// Returns whether the database may exist: an existing file, or any PostgreSQL URL.
     pub(crate) fn may_exist(db: &Path) -> bool {
-        db.exists() || db.to_str().is_some_and(PostgresAddress::is_postgres_url)
+        db.exists() || db.to_str().is_some_and(is_postgres_url)
     }
 
     pub(crate) fn store(&self) -> Arc<dyn Store> {
         match self {
             Self::Sqlite(_, store) => Arc::clone(store) as _,
+            #[cfg(feature = "postgres")]
             Self::Postgres(_, store) => Arc::clone(store) as _,
         }
     }
@@ -66,6 +80,7 @@ impl Database {
     pub(crate) fn keys(&self) -> Arc<dyn KeyStore> {
         match self {
             Self::Sqlite(_, store) => Arc::clone(store) as _,
+            #[cfg(feature = "postgres")]
             Self::Postgres(_, store) => Arc::clone(store) as _,
         }
     }
@@ -79,6 +94,7 @@ impl Database {
                     store.close().await;
                 }
             }
+            #[cfg(feature = "postgres")]
             Self::Postgres(_, store) => {
                 if let Some(store) = Arc::into_inner(store) {
                     store.close().await;
@@ -92,6 +108,7 @@ impl fmt::Display for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(path, _) => path.display().fmt(f),
+            #[cfg(feature = "postgres")]
             Self::Postgres(address, _) => address.fmt(f),
         }
     }

@@ -35,7 +35,6 @@ const SESSION_SETTINGS: &str = "
 /// use rhae_store::PostgresAddress;
 ///
 /// let text = "postgres://rhae:secret@db.example.org:5433/cards";
-/// assert!(PostgresAddress::is_postgres_url(text));
 /// let address: PostgresAddress = text.parse()?;
 /// assert_eq!(address.to_string(), "postgres://db.example.org:5433/cards");
 /// # Ok::<(), rhae_store::StoreError>(())
@@ -44,11 +43,6 @@ const SESSION_SETTINGS: &str = "
 pub struct PostgresAddress(PgConnectOptions);
 
 impl PostgresAddress {
-    /// Returns whether a text starts with a PostgreSQL scheme, as opposed to a file name.
-    pub fn is_postgres_url(text: &str) -> bool {
-        text.starts_with("postgres://") || text.starts_with("postgresql://")
-    }
-
     pub(crate) fn options(&self) -> PgConnectOptions {
         self.0.clone()
     }
