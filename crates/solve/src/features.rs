@@ -345,17 +345,6 @@ impl FeatureTable<'_> {
             counts.iter().min().copied().unwrap_or(0),
         );
         let rank = |count: usize| counts.iter().filter(|&&other| other > count).count() as i32;
-        let holes = |object: &Image| {
-            let inside = enclosed_mask(object, false);
-            let found = label(
-                object.w,
-                object.h,
-                &NEIGHBOR_OFFSETS[..4],
-                |cell| inside[cell],
-                |_, _| true,
-            );
-            found.count as i32
-        };
         let table: Vec<[i32; OBJECT_FEATURE_COUNT]> = objects
             .iter()
             .enumerate()
@@ -407,7 +396,13 @@ impl FeatureTable<'_> {
                     .map_or(-1, |object| table[object][number])
             });
         });
-        // The position within the bounding box of the object.
+        self.box_features(found, objects);
+    }
+
+    /// Adds features of the position within the bounding box of the object.
+    fn box_features(&mut self, found: &Regions, objects: &[Image]) {
+        let w = self.image.w as i32;
+        let own = |x: i32, y: i32| usize::from(found.label[(y * w + x) as usize]);
         let within = |x: i32, y: i32| -> Option<(i32, i32, i32, i32)> {
             let object = &objects[own(x, y).checked_sub(1)?];
             let (dx, dy) = (x - i32::from(object.x), y - i32::from(object.y));
@@ -429,6 +424,19 @@ impl FeatureTable<'_> {
             })
         });
     }
+}
+
+/// Counts the holes of an object.
+fn holes(object: &Image) -> i32 {
+    let inside = enclosed_mask(object, false);
+    let found = label(
+        object.w,
+        object.h,
+        &NEIGHBOR_OFFSETS[..4],
+        |cell| inside[cell],
+        |_, _| true,
+    );
+    found.count as i32
 }
 
 #[cfg(test)]

@@ -279,23 +279,9 @@ fn content(file: &SourceFile) -> Result<Content, TasksError> {
     } else if is_answers(first) {
         Ok(Content::Skipped("a submission"))
     } else if first.is_array() {
-        let grids = |id: &str, value: &Value| {
-            let Value::Array(list) = value else {
-                return Err(TasksError::at(
-                    &file.name,
-                    id,
-                    format!("expected a list of grids, found {}", kind(value)),
-                ));
-            };
-            let one = |(index, value)| grid(&file.name, &format!("{id}[{index}]"), value);
-            list.iter()
-                .enumerate()
-                .map(one)
-                .collect::<Result<Vec<_>, _>>()
-        };
         let all = entries
             .iter()
-            .map(|(id, value)| Ok((task_id(&file.name, "", id)?, grids(id, value)?)));
+            .map(|(id, value)| Ok((task_id(&file.name, "", id)?, grids(&file.name, id, value)?)));
         Ok(Content::Solutions(all.collect::<Result<_, TasksError>>()?))
     } else {
         Err(unknown(&format!(
@@ -303,6 +289,16 @@ fn content(file: &SourceFile) -> Result<Content, TasksError> {
             kind(first)
         )))
     }
+}
+
+/// Parses the solutions of a task.
+fn grids(file: &str, id: &str, value: &Value) -> Result<Vec<Grid>, TasksError> {
+    let Value::Array(list) = value else {
+        let reason = format!("expected a list of grids, found {}", kind(value));
+        return Err(TasksError::at(file, id, reason));
+    };
+    let one = |(index, value)| grid(file, &format!("{id}[{index}]"), value);
+    list.iter().enumerate().map(one).collect()
 }
 
 fn is_answers(value: &Value) -> bool {

@@ -4,10 +4,24 @@ use rhae_testkit::page_outline;
 use super::*;
 use crate::film::tests::walking_square;
 
+const GAMES: [&str; 2] = ["wa1k-v1", "st0p-v2"];
+
 /// A run of two environments: one was won, in the other two of five levels were completed.
 pub(crate) fn report(repeats: u32) -> RunReport {
-    let games = ["wa1k-v1", "st0p-v2"];
-    let run = |game: &str, completed: u32, extra: u64| RunScore {
+    let cards: Vec<Scorecard> = (1..=repeats).map(card).collect();
+    let summary = summary(&cards);
+    RunReport {
+        config: config(&summary, repeats),
+        summary,
+        cards,
+        films: (1..=repeats)
+            .flat_map(|repeat| GAMES.map(|game| play_film(repeat, game)))
+            .collect(),
+    }
+}
+
+fn run_score(game: &str, completed: u32, extra: u64) -> RunScore {
+    RunScore {
         id: game.to_owned(),
         guid: format!("{game}-guid"),
         score: f64::from(completed) * 17.25,
@@ -44,8 +58,11 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         }),
         message: None,
         level_spent: Vec::new(),
-    };
-    let environment = |run: RunScore| EnvironmentScore {
+    }
+}
+
+fn environment(run: RunScore) -> EnvironmentScore {
+    EnvironmentScore {
         id: run.id.clone(),
         score: run.score,
         actions: run.actions,
@@ -56,8 +73,11 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         baseline_source: vec!["solver".to_owned(); 5],
         spent: None,
         runs: vec![run],
-    };
-    let card = |repeat: u32| Scorecard {
+    }
+}
+
+fn card(repeat: u32) -> Scorecard {
+    Scorecard {
         card_id: format!("card-{repeat}"),
         score: 60.375,
         method: "docs-2026-04".to_owned(),
@@ -66,8 +86,8 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         tags: Vec::new(),
         opaque: None,
         environments: vec![
-            environment(run(games[0], 5, u64::from(repeat))),
-            environment(run(games[1], 2, 9 * u64::from(repeat))),
+            environment(run_score(GAMES[0], 5, u64::from(repeat))),
+            environment(run_score(GAMES[1], 2, 9 * u64::from(repeat))),
         ],
         tags_scores: Vec::new(),
         competition_mode: None,
@@ -77,29 +97,32 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         total_levels: 10,
         total_actions: 70,
         spent: None,
+    }
+}
+
+fn environment_summary(cards: &[Scorecard], index: usize, ending: Ending) -> SummaryEnvironment {
+    let mean = |value: fn(&EnvironmentScore) -> f64| {
+        cards
+            .iter()
+            .map(|card| value(&card.environments[index]))
+            .sum::<f64>()
+            / cards.len() as f64
     };
-    let cards: Vec<Scorecard> = (1..=repeats).map(card).collect();
-    let summary_of = |index: usize, ending: Ending| {
-        let mean = |value: fn(&EnvironmentScore) -> f64| {
-            cards
-                .iter()
-                .map(|card| value(&card.environments[index]))
-                .sum::<f64>()
-                / f64::from(repeats)
-        };
-        SummaryEnvironment {
-            game_id: games[index].to_owned(),
-            score: mean(|environment| environment.score),
-            levels_completed: mean(|environment| f64::from(environment.levels_completed)),
-            levels: 5,
-            actions: mean(|environment| environment.actions as f64),
-            baseline_actions: vec![5, 8, 10, 14, 22],
-            baseline_source: vec!["solver".to_owned(); 5],
-            endings: vec![ending; repeats as usize],
-            spent: None,
-        }
-    };
-    let summary = RunSummary {
+    SummaryEnvironment {
+        game_id: GAMES[index].to_owned(),
+        score: mean(|environment| environment.score),
+        levels_completed: mean(|environment| f64::from(environment.levels_completed)),
+        levels: 5,
+        actions: mean(|environment| environment.actions as f64),
+        baseline_actions: vec![5, 8, 10, 14, 22],
+        baseline_source: vec!["solver".to_owned(); 5],
+        endings: vec![ending; cards.len()],
+        spent: None,
+    }
+}
+
+fn summary(cards: &[Scorecard]) -> RunSummary {
+    RunSummary {
         software: "rhae 0.1.0".to_owned(),
         run_id: "20260301T120000Z-explorer".to_owned(),
         agent: "explorer".to_owned(),
@@ -107,12 +130,15 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         method: "docs-2026-04".to_owned(),
         budget: "5x".to_owned(),
         score: 60.375,
-        score_half_width: (repeats > 1).then_some(1.5),
-        card_scores: vec![60.375; repeats as usize],
+        score_half_width: (cards.len() > 1).then_some(1.5),
+        card_scores: vec![60.375; cards.len()],
         finished: true,
         failed_plays: 0,
         provisional_baselines: true,
-        environments: vec![summary_of(0, Ending::Won), summary_of(1, Ending::Budget)],
+        environments: vec![
+            environment_summary(cards, 0, Ending::Won),
+            environment_summary(cards, 1, Ending::Budget),
+        ],
         folder: "runs/x".to_owned(),
         report: "runs/x/report.html".to_owned(),
         seconds: 83.4,
@@ -120,8 +146,11 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         started_ms: None,
         ended_ms: None,
         identity: RunIdentity::default(),
-    };
-    let config = RunConfig {
+    }
+}
+
+fn config(summary: &RunSummary, repeats: u32) -> RunConfig {
+    RunConfig {
         version: 1,
         software: summary.software.clone(),
         run_id: summary.run_id.clone(),
@@ -129,7 +158,7 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         agent_cmd: None,
         seed: 7,
         env_seed: 0,
-        games: games.map(str::to_owned).to_vec(),
+        games: GAMES.map(str::to_owned).to_vec(),
         repeat: repeats,
         budget: "5x".to_owned(),
         method: summary.method.clone(),
@@ -141,11 +170,14 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         games_dirs: Vec::new(),
         model: None,
         identity: RunIdentity::default(),
-    };
-    let play = |repeat: u32, game: &str| PlayFilm {
+    }
+}
+
+fn play_film(repeat: u32, game: &str) -> PlayFilm {
+    PlayFilm {
         repeat,
         game_id: game.to_owned(),
-        ending: Some(if game == games[0] {
+        ending: Some(if game == GAMES[0] {
             Ending::Won
         } else {
             Ending::Budget
@@ -155,15 +187,6 @@ pub(crate) fn report(repeats: u32) -> RunReport {
             title: game.to_owned(),
             ..walking_square(5)
         },
-    };
-    let films = (1..=repeats)
-        .flat_map(|repeat| games.map(|game| play(repeat, game)))
-        .collect();
-    RunReport {
-        config,
-        summary,
-        cards,
-        films,
     }
 }
 
