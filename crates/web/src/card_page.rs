@@ -4,8 +4,6 @@
 //! Invariant: everything that qualifies the score (provisional baselines, a card that is still
 //! open) is stated directly below it.
 
-use std::fmt::Write as _;
-
 use askama::Template;
 use rhae_protocol::{Ending, EnvironmentScore, RunScore, Scorecard};
 use rhae_report::{PROVISIONAL_BASELINES_NOTE, actions_plot, completion_plot};
@@ -169,48 +167,16 @@ fn levels(environment: &EnvironmentScore) -> Vec<LevelRow<'_>> {
 }
 
 /// Returns the baseline of a level, if it is known.
-fn baseline(run: &RunScore, level: usize) -> Option<i64> {
+pub(crate) fn baseline(run: &RunScore, level: usize) -> Option<i64> {
     let baseline = run.level_baseline_actions.get(level).copied();
     baseline.filter(|&baseline| baseline > 0)
 }
 
-/// Renders every level of every run as CSV. Free-form text of the author is not included.
-pub fn card_csv(card: &Scorecard) -> String {
-    let mut text = String::from(
-        "environment,guid,state,run_score,run_actions,level,completed,actions,baseline,baseline_source,level_score\r\n",
-    );
-    for environment in &card.environments {
-        for run in &environment.runs {
-            for level in 0..run.level_actions.len() {
-                let _ = write!(
-                    text,
-                    "{},{},{},{},{},{},{},{},{},{},{}\r\n",
-                    environment.id,
-                    run.guid,
-                    run.state,
-                    run.score,
-                    run.actions,
-                    level + 1,
-                    level < run.levels_completed as usize,
-                    run.level_actions[level],
-                    baseline(run, level).map_or_else(String::new, |number| number.to_string()),
-                    environment
-                        .baseline_source
-                        .get(level)
-                        .map_or("", String::as_str),
-                    run.level_scores.get(level).copied().unwrap_or(0.0),
-                );
-            }
-        }
-    }
-    text
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn view() -> CardView {
+    pub(crate) fn view() -> CardView {
         let run = serde_json::json!({
             "id": "ab12-v1", "guid": "g1", "score": 62.5, "levels_completed": 1, "actions": 19, "unchanged_actions": 2, "resets": 1,
             "state": "NOT_FINISHED", "completed": false, "level_scores": [81.25, 0.0], "level_actions": [12, 7],
@@ -265,16 +231,5 @@ mod tests {
         insta::assert_snapshot!("closed_card", outline(&view));
         view.card.environments.clear();
         insta::assert_snapshot!("empty_card", outline(&view));
-    }
-
-    #[test]
-    fn csv_has_one_line_per_level_and_run() {
-        let text = card_csv(&view().card);
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 3);
-        assert_eq!(
-            lines[1],
-            "ab12-v1,g1,NOT_FINISHED,62.5,19,1,true,12,10,solver,81.25"
-        );
     }
 }

@@ -40,6 +40,7 @@
 //! ```
 
 mod asset;
+mod card_csv;
 mod card_page;
 mod cards_page;
 mod gallery;
@@ -51,7 +52,8 @@ mod tree;
 mod watch_page;
 
 pub use asset::{Asset, asset};
-pub use card_page::{CardView, card_csv, card_page};
+pub use card_csv::card_csv;
+pub use card_page::{CardView, card_page};
 pub use cards_page::{CardRow, cards_page};
 pub use gallery::{GalleryGame, gallery_page};
 pub use page::{CONTENT_SECURITY_POLICY, NavItem, Viewer};
