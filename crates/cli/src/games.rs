@@ -9,9 +9,10 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use rhae_engine::{ActionKind, Catalog, GameInfo};
+use rhae_engine::{Catalog, GameInfo};
+use rhae_protocol::GameFacts;
 use rhae_pyhost::Games;
-use serde::Serialize;
+use rhae_report::{game_text, games_table};
 
 use crate::hosted_games::HostedGamesArgs;
 use crate::output;
@@ -61,46 +62,9 @@ enum GamesCommand {
     },
 }
 
-#[derive(Serialize)]
-struct GameFacts {
-    game_id: String,
-    title: String,
-    levels: usize,
-    actions: Vec<u8>,
-    tags: Vec<String>,
-    baseline_actions: Vec<u32>,
-    baseline_source: Vec<&'static str>,
-    default_fps: u8,
-    seeded: bool,
-    /// The folder of a hosted game; `None` for a native game.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    folder: Option<String>,
-}
-
-impl GameFacts {
-    fn of(games: &Games, info: &GameInfo) -> Self {
-        let folder = games.folders().find(|folder| folder.metadata.id == info.id);
-        Self {
-            game_id: info.id.to_string(),
-            title: info.title.clone(),
-            levels: info.baselines.len(),
-            actions: info.actions.iter().map(ActionKind::id).collect(),
-            tags: info.tags.clone(),
-            baseline_actions: info
-                .baselines
-                .iter()
-                .map(|baseline| baseline.actions)
-                .collect(),
-            baseline_source: info
-                .baselines
-                .iter()
-                .map(|baseline| baseline.source.name())
-                .collect(),
-            default_fps: info.frames_per_second,
-            seeded: info.seeded,
-            folder: folder.map(|folder| folder.path.display().to_string()),
-        }
-    }
+fn facts(games: &Games, info: &GameInfo) -> GameFacts {
+    let folder = games.folders().find(|folder| folder.metadata.id == info.id);
+    GameFacts::new(info, folder.map(|folder| folder.path.display().to_string()))
 }
 
 pub(crate) fn run(args: &GamesArgs) -> Result<ExitCode> {
@@ -115,84 +79,27 @@ pub(crate) fn run(args: &GamesArgs) -> Result<ExitCode> {
 }
 
 fn list(games: &Games, json: bool) -> Result<()> {
-    let games: Vec<GameFacts> = games
-        .list()
-        .iter()
-        .map(|info| GameFacts::of(games, info))
-        .collect();
+    let games: Vec<GameFacts> = games.list().iter().map(|info| facts(games, info)).collect();
     if json {
         return output::print_json(&games);
     }
-    output::print(
-        "environment  levels  actions        tags            baselines (* = provisional)",
-    )?;
-    for game in &games {
-        let actions: Vec<String> = game.actions.iter().map(u8::to_string).collect();
-        let baselines = game.baseline_actions.iter().zip(&game.baseline_source);
-        let baselines: Vec<String> = baselines
-            .map(|(count, &source)| {
-                format!(
-                    "{count}{}",
-                    if source.starts_with("solver") {
-                        "*"
-                    } else {
-                        ""
-                    }
-                )
-            })
-            .collect();
-        output::print(&format!(
-            "{:<11}  {:>6}  {:<13}  {:<14}  {}",
-            game.game_id,
-            game.levels,
-            actions.join(" "),
-            game.tags.join(","),
-            baselines.join(" ")
-        ))?;
-    }
-    Ok(())
+    output::print(&games_table(&games))
 }
 
 fn info(games: &Games, id: &str, json: bool) -> Result<()> {
-    let game = GameFacts::of(games, &games.find(id)?);
+    let game = facts(games, &games.find(id)?);
     if json {
         return output::print_json(&game);
     }
-    let actions: Vec<&str> = game
-        .actions
-        .iter()
-        .filter_map(|&id| ActionKind::from_id(id))
-        .map(ActionKind::name)
-        .collect();
-    output::print(&format!(
-        "{}\nactions: {}\ntags: {}",
-        game.game_id,
-        actions.join(", "),
-        game.tags.join(", ")
-    ))?;
-    if let Some(folder) = &game.folder {
+    let sandbox = if game.folder.is_some() {
         let layers = games.layers()?;
-        let missing = layers.missing();
-        let missing = if missing.is_empty() {
-            String::new()
-        } else {
-            format!("; missing: {}", missing.join(", "))
+        let missing = match layers.missing() {
+            missing if missing.is_empty() => String::new(),
+            missing => format!("; missing: {}", missing.join(", ")),
         };
-        output::print(&output::plain(&format!(
-            "folder: {folder}\nsandbox: {layers}{missing}"
-        )))?;
-    }
-    if game.seeded {
-        output::print("levels depend on the seed; baselines and scores are for seed 0")?;
-    }
-    output::print("\nlevel  baseline  source")?;
-    for (index, (count, source)) in game
-        .baseline_actions
-        .iter()
-        .zip(&game.baseline_source)
-        .enumerate()
-    {
-        output::print(&format!("{:>5}  {count:>8}  {source}", index + 1))?;
-    }
-    Ok(())
+        Some(format!("{layers}{missing}"))
+    } else {
+        None
+    };
+    output::print(&game_text(&game, sandbox.as_deref()))
 }

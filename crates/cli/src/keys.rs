@@ -5,16 +5,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand};
-use rhae_protocol::compact_utc;
-use rhae_server::{ApiKey, Clock, SystemClock};
-use rhae_store::{GameSet, GameSets, Invitation, Key, KeyId, Scopes};
-use serde_json::{Value, json};
+use rhae_protocol::KeyListing;
+use rhae_report::keys_table;
+use rhae_server::{ApiKey, Clock, SystemClock, new_key};
+use rhae_store::{GameSet, Invitation, Key, KeyId, Scopes};
+use serde_json::json;
 
 use crate::output;
 use crate::serve::database::Database;
-
-/// Maximum length of a key's name.
-const MAX_NAME_BYTES: usize = 200;
 
 /// Create, list and revoke API keys of a server, and invite visitors.
 ///
@@ -179,23 +177,7 @@ async fn generate(
     scopes: Scopes,
     invitation: Option<Invitation>,
 ) -> Result<(ApiKey, Key)> {
-    let fine = (1..=MAX_NAME_BYTES).contains(&name.len()) && !name.chars().any(char::is_control);
-    ensure!(
-        fine,
-        "--name must have 1 to {MAX_NAME_BYTES} bytes and no control characters"
-    );
-    let secret = ApiKey::generate()
-        .map_err(|error| anyhow::anyhow!("cannot get random bytes from the system: {error}"))?;
-    let created_ms = SystemClock.now_ms();
-    let key = Key {
-        id: secret.id(),
-        hash: secret.hash(),
-        name,
-        scopes,
-        created_ms,
-        revoked_ms: None,
-        invitation,
-    };
+    let (secret, key) = new_key(name, scopes, invitation, SystemClock.now_ms())?;
     let database = Database::open(&common.db).await?;
     database.keys().create_key(key.clone()).await?;
     database.close().await;
@@ -217,9 +199,10 @@ async fn invite(
     let (secret, key) = generate(common, name, scopes, Some(invitation)).await?;
     let link = format!("{}/invite/{}", url.trim_end_matches('/'), secret.reveal());
     if common.json {
-        let mut shown = as_json(&key);
-        shown["link"] = link.into();
-        return output::print_json(&shown);
+        return output::print_json(&KeyListing {
+            link: Some(link),
+            ..KeyListing::from(&key)
+        });
     }
     output::print(&format!("{link}\n"))?;
     eprintln!(
@@ -232,9 +215,10 @@ async fn invite(
 async fn create(common: &CommonArgs, name: String, scopes: Scopes) -> Result<()> {
     let (secret, key) = generate(common, name, scopes, None).await?;
     if common.json {
-        let mut shown = as_json(&key);
-        shown["key"] = secret.reveal().into();
-        return output::print_json(&shown);
+        return output::print_json(&KeyListing {
+            key: Some(secret.reveal().to_owned()),
+            ..KeyListing::from(&key)
+        });
     }
     output::print(&format!("{}\n", secret.reveal()))?;
     eprintln!(
@@ -248,31 +232,11 @@ async fn list(common: &CommonArgs) -> Result<()> {
     let database = existing(&common.db).await?;
     let keys = database.keys().keys().await?;
     database.close().await;
+    let keys: Vec<KeyListing> = keys.iter().map(KeyListing::from).collect();
     if common.json {
-        return output::print_json(&keys.iter().map(as_json).collect::<Value>());
+        return output::print_json(&keys);
     }
-    let mut text = format!(
-        "{:16}  {:28}  {:15}  {:8}  name\n",
-        "id", "scopes", "created", "state"
-    );
-    for key in &keys {
-        let mut scopes: Vec<&str> = sets(key.scopes.sets);
-        scopes.extend(key.scopes.sources.then_some("sources"));
-        scopes.extend(key.scopes.admin.then_some("admin"));
-        scopes.extend((key.scopes.visitor && key.invitation.is_none()).then_some("visitor"));
-        let state = match (key.revoked_ms, key.invitation) {
-            (Some(_), _) => "revoked".to_owned(),
-            (None, Some(invitation)) => format!("{} left", invitation.left),
-            (None, None) => "active".to_owned(),
-        };
-        let (scopes, created) = (scopes.join(","), compact_utc(key.created_ms));
-        text.push_str(&format!(
-            "{:16}  {scopes:28}  {created:15}  {state:8}  {}\n",
-            key.id,
-            output::plain(&key.name)
-        ));
-    }
-    output::print(&text)
+    output::print(&keys_table(&keys))
 }
 
 async fn revoke(common: &CommonArgs, id: &str) -> Result<()> {
@@ -293,22 +257,4 @@ async fn revoke(common: &CommonArgs, id: &str) -> Result<()> {
         }
         Some(key) => output::print(&format!("revoked {id} ({})", output::plain(&key.name))),
     }
-}
-
-fn sets(sets: GameSets) -> Vec<&'static str> {
-    sets.iter().map(GameSet::name).collect()
-}
-
-fn as_json(key: &Key) -> Value {
-    json!({
-        "id": key.id.to_string(),
-        "name": key.name,
-        "sets": sets(key.scopes.sets),
-        "sources": key.scopes.sources,
-        "admin": key.scopes.admin,
-        "created_ms": key.created_ms,
-        "revoked_ms": key.revoked_ms,
-        "visitor": key.scopes.visitor,
-        "invitation": key.invitation.map(|invitation| json!({"left": invitation.left, "until_ms": invitation.until_ms})),
-    })
 }

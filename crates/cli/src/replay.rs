@@ -9,19 +9,15 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
-use rhae_engine::{Action, Catalog, Frame, GameInfo, PlayState};
-use rhae_harness::film;
-use rhae_protocol::{Details, Ending, Entry, Format, Recording};
+use rhae_harness::recording_film;
+use rhae_protocol::Format;
 use rhae_pyhost::Games;
-use rhae_report::{Film, GifOptions, animated_gif, contact_sheet, replay_page};
-use rhae_session::{Play, ReplayError, first_nondeterministic_entry, replay, replay_with};
+use rhae_report::{Film, GifOptions, animated_gif, film_sheet, replay_page};
+use rhae_session::{VerificationError, complete_recording};
 
 use crate::hosted_games::HostedGamesArgs;
 use crate::output;
 use crate::run::read_recording;
-
-/// The maximum number of frames on a contact sheet.
-const MAX_SHEET_FRAMES: usize = 120;
 
 /// Verify, show, render or convert recordings in Rhae's own format or in the formats of the
 /// official toolkit and agents repository.
@@ -145,12 +141,12 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
                 out != *file,
                 "the output would replace the recording; name another file with --out"
             );
-            let film = load_film(games, file)?;
-            let film = if let Some(level) = level {
-                only_level(film, *level)?
-            } else {
-                film
-            };
+            let (mut film, _) = load_film(games, file)?;
+            if let Some(level) = *level {
+                film = film
+                    .only_level(level)
+                    .with_context(|| level_not_reached(level))?;
+            }
             let content = match format {
                 RenderFormat::Gif => {
                     let options = GifOptions {
@@ -160,7 +156,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
                     };
                     animated_gif(&film, &options)?
                 }
-                RenderFormat::Png => thinned_contact_sheet(&film, usize::from(*zoom))?,
+                RenderFormat::Png => film_sheet(&film, usize::from(*zoom))?,
                 RenderFormat::Html => replay_page(&film).into_bytes(),
             };
             if *force {
@@ -176,16 +172,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
             output::print(&format!("wrote {}", out.display()))?;
         }
         ReplayCommand::Convert { file, to, out, .. } => {
-            let mut recording = read_recording(file)?;
-            recording.entries = entries_with_frames(games, file, &recording)?.1;
-            if recording.format != Format::Rhae {
-                // The other formats do not record the ending, which Rhae's own format requires.
-                let won = recording
-                    .entries
-                    .last()
-                    .is_some_and(|entry| entry.state == PlayState::Win);
-                recording.ending = Some(if won { Ending::Won } else { Ending::Stopped });
-            }
+            let recording = complete_recording(games, read_recording(file)?)
+                .map_err(|error| named(file, error))?;
             let format = match to {
                 TargetFormat::Rhae => Format::Rhae,
                 TargetFormat::Toolkit => Format::Toolkit,
@@ -236,46 +224,9 @@ fn verify(games: &Games, files: &[PathBuf]) -> Result<ExitCode> {
 
 fn verify_one(games: &Games, file: &Path) -> Result<String> {
     let recording = read_recording(file)?;
-    let replayed =
-        replay(games, &recording).with_context(|| format!("cannot replay `{}`", file.display()))?;
-    if let Some(mismatch) = replayed.mismatch {
-        // Native environments are deterministic, but a hosted game may not be. In that case the
-        // recording is not at fault.
-        if let Some(entry) = first_nondeterministic_entry(games, &recording)? {
-            bail!(
-                "`{}`: `{}` is not deterministic: two replays of these actions differ at entry {}, so the recording cannot be verified",
-                file.display(),
-                recording.header.game_id,
-                entry + 1
-            );
-        }
-        bail!(
-            "`{}`: entry {} does not replay: {}",
-            file.display(),
-            mismatch.entry + 1,
-            mismatch.reason
-        );
-    }
-    ensure!(
-        recording.format != Format::Rhae || recording.ending.is_some(),
-        "`{}` is cut off: it has no closing line (its {} entries replay)",
-        file.display(),
-        recording.entries.len()
-    );
-    let last = recording
-        .entries
-        .last()
-        .context("a recording has an entry")?;
-    let claims_a_win = recording.ending == Some(Ending::Won);
-    ensure!(
-        recording.format != Format::Rhae || claims_a_win == (last.state == PlayState::Win),
-        "`{}`: the closing line and the last state, {}, disagree on whether the play was won",
-        file.display(),
-        last.state.name()
-    );
-    let tally = replayed.play.tally();
+    let verified = rhae_session::verify(games, &recording).map_err(|error| named(file, error))?;
     // The action that failed is not among the entries, so the replay did not repeat it.
-    let failure = match failure_reason(&recording) {
+    let failure = match recording.failure() {
         Some(reason) => format!("; then the play failed: {}", output::plain(reason)),
         None => String::new(),
     };
@@ -284,125 +235,36 @@ fn verify_one(games: &Games, file: &Path) -> Result<String> {
         recording.format.name(),
         recording.header.game_id,
         recording.header.seed,
-        tally.actions(),
-        last.levels_completed,
+        verified.actions,
+        verified.levels_completed,
         recording.header.win_levels,
-        last.state.name()
+        verified.state.name()
     ))
 }
 
-/// Replays a recording and returns its entries with their frames, and the environment's facts.
-///
-/// If the environment is not available, or only in another version, the recorded entries are
-/// returned unverified and without facts, provided that all of them include frames.
-pub(crate) fn entries_with_frames(
-    games: &Games,
-    file: &Path,
-    recording: &Recording,
-) -> Result<(Option<GameInfo>, Vec<Entry>)> {
-    let mut entries = Vec::new();
-    let replayed = replay_with(games, recording, |entry, frames| {
-        entries.push(Entry {
-            frames: Some(frames.to_vec()),
-            ..entry
-        });
-    });
-    match replayed {
-        Ok(replayed) => {
-            if let Some(mismatch) = replayed.mismatch {
-                bail!(
-                    "`{}`: entry {} does not replay: {}",
-                    file.display(),
-                    mismatch.entry + 1,
-                    mismatch.reason
-                );
-            }
-            if entries
-                .first()
-                .is_some_and(|first| first.action != Action::Reset)
-            {
-                entries.insert(0, opening_entry(games, recording)?);
-            }
-            Ok((
-                Some(games.find(recording.header.game_id.as_str())?),
-                entries,
-            ))
+/// Adds the file's name to the reason why its recording is not accepted.
+fn named(file: &Path, error: VerificationError) -> anyhow::Error {
+    let name = file.display();
+    match error {
+        VerificationError::Replay(error) => {
+            anyhow::Error::new(error).context(format!("cannot replay `{name}`"))
         }
-        Err(ReplayError::Catalog(_) | ReplayError::Version { .. })
-            if recording.entries.iter().all(|entry| entry.frames.is_some()) =>
-        {
-            Ok((None, recording.entries.clone()))
-        }
-        Err(error) => Err(error).with_context(|| format!("cannot replay `{}`", file.display())),
+        other => anyhow::anyhow!("`{name}`: {other}"),
     }
-}
-
-/// Creates the opening RESET of a recording that omits it.
-fn opening_entry(games: &Games, recording: &Recording) -> Result<Entry> {
-    let play = Play::new(
-        games.open(recording.header.game_id.as_str(), recording.header.seed)?,
-        recording.header.resets,
-    );
-    let step = play.current();
-    Ok(Entry {
-        frames: Some(step.frames.to_vec()),
-        ..step.entry(Action::Reset, Details::default())
-    })
-}
-
-/// Returns the error of a play that failed.
-fn failure_reason(recording: &Recording) -> Option<&str> {
-    (recording.ending == Some(Ending::Failed))
-        .then(|| recording.message.as_deref().unwrap_or_default())
-}
-
-/// Loads a recording as a film.
-fn load_film(games: &Games, file: &Path) -> Result<Film> {
-    load_film_with_failure(games, file).map(|(film, _)| film)
 }
 
 /// Loads a recording as a film, together with a message if the play failed. The failure is not an
 /// entry of the recording.
-fn load_film_with_failure(games: &Games, file: &Path) -> Result<(Film, Option<String>)> {
+fn load_film(games: &Games, file: &Path) -> Result<(Film, Option<String>)> {
     let recording = read_recording(file)?;
-    let (info, entries) = entries_with_frames(games, file, &recording)?;
-    let failed = failure_reason(&recording).map(|reason| format!("The play failed here: {reason}"));
-    Ok((film(&recording.header, info.as_ref(), entries), failed))
+    let film = recording_film(games, &recording).map_err(|error| named(file, error))?;
+    let failed = recording
+        .failure()
+        .map(|reason| format!("The play failed here: {reason}"));
+    Ok((film, failed))
 }
 
-/// Returns the index of the first moment that shows `level`, which is counted from 1. For levels
-/// after the first, it is the moment that completes the previous level.
-fn first_moment_of_level(film: &Film, level: u8) -> Result<usize> {
-    let first = film
-        .moments
-        .iter()
-        .position(|moment| moment.levels_completed >= level - 1);
-    first.with_context(|| format!("the recording does not reach level {level}"))
-}
-
-/// Returns the part of a film that shows one level.
-fn only_level(mut film: Film, level: u8) -> Result<Film> {
-    let first = first_moment_of_level(&film, level)?;
-    let last = film
-        .moments
-        .iter()
-        .position(|moment| moment.levels_completed >= level);
-    film.moments
-        .truncate(last.map_or(film.moments.len(), |last| last + 1));
-    film.moments.drain(..first);
-    Ok(film)
-}
-
-/// Renders the settled frames as a contact sheet, thinned evenly to at most [`MAX_SHEET_FRAMES`].
-fn thinned_contact_sheet(film: &Film, zoom: usize) -> Result<Vec<u8>> {
-    let settled: Vec<&Frame> = film
-        .moments
-        .iter()
-        .filter_map(|moment| moment.frames.last())
-        .collect();
-    let shown = settled.len().min(MAX_SHEET_FRAMES);
-    let thinned: Vec<&Frame> = (0..shown)
-        .map(|index| settled[index * (settled.len() - 1) / (shown - 1).max(1)])
-        .collect();
-    Ok(contact_sheet(&thinned, 8, zoom)?)
+/// Returns the error for a level that a recording does not reach.
+fn level_not_reached(level: u8) -> String {
+    format!("the recording does not reach level {level}")
 }

@@ -3,7 +3,6 @@
 mod config;
 pub(crate) mod database;
 mod log;
-mod sets;
 mod settings;
 
 use std::net::SocketAddr;

@@ -2,7 +2,7 @@
 //!
 //! [`find`] looks up a game by id, [`Entry::open`] starts a play of it as a `Box<dyn Environment>`,
 //! and [`visit`] runs code that is generic over the game, such as a search. [`Builtin`] is the
-//! catalogue of all games.
+//! catalogue of all games, and [`Skeleton`] contains the files of a new one.
 //!
 //! ```
 //! use rhae_engine::{LevelIndex, PlayState};
@@ -35,11 +35,13 @@ mod kq19;
 mod ny40;
 mod pz19;
 mod registry;
+mod skeleton;
 mod sources;
 mod ym39;
 
 pub use builtin::Builtin;
 pub use registry::{Entry, Visitor, find};
+pub use skeleton::{Skeleton, SkeletonError};
 
 registry::registry! {
     kq19::Kq19,

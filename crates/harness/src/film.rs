@@ -1,13 +1,28 @@
 //! The conversion of a replayed recording into a film for reports.
 
-use rhae_engine::GameInfo;
-use rhae_protocol::{Entry, Header};
+use rhae_engine::{Catalog, GameInfo};
+use rhae_protocol::{Entry, Header, Recording};
 use rhae_report::{Film, Moment};
+use rhae_session::{VerificationError, entries_with_frames};
 use serde_json::Value;
+
+/// Replays a recording as a film. If the environment is not available, the recorded frames are used
+/// unverified.
+///
+/// # Errors
+///
+/// Returns an error if the recording cannot be replayed or differs from its replay.
+pub fn recording_film(
+    catalog: &dyn Catalog,
+    recording: &Recording,
+) -> Result<Film, VerificationError> {
+    let (info, entries) = entries_with_frames(catalog, recording)?;
+    Ok(film(&recording.header, info.as_ref(), entries))
+}
 
 /// Creates a film from replayed entries. Entries without frames are skipped. If `info` is `None`,
 /// the film plays at ten frames per second.
-pub fn film(header: &Header, info: Option<&GameInfo>, entries: Vec<Entry>) -> Film {
+pub(crate) fn film(header: &Header, info: Option<&GameInfo>, entries: Vec<Entry>) -> Film {
     let player = match header.agent_seed {
         Some(seed) => format!("{}, seed {seed}", header.agent),
         None => header.agent.clone(),

@@ -88,7 +88,7 @@ mod results;
 mod run;
 
 pub use budget::{Budget, BudgetError};
-pub use film::film;
+pub use film::recording_film;
 pub use ids::play_id;
 pub use journal::load_plays;
 pub use model_player::ModelOptions;

@@ -12,6 +12,7 @@
 //! | agent lines | [`AgentMessage`], [`AgentReply`] | standard input and output of an agent's process |
 //! | analysis | [`ExploredLevel`], [`ValidationReport`], [`DatabaseReport`] | `--json` of `rhae explore`, `rhae validate` and `rhae db check` |
 //! | REST bodies | [`CommandBody`], [`OpeningBody`], [`FrameResponse`], [`GameListing`], [`PlayListing`], [`PlayEvent`] | the HTTP API |
+//! | facts, scores, keys | [`GameFacts`], [`LevelScores`], [`KeyListing`] | `--json` of commands |
 //! | packed frames | [`Packer`], [`ObservationView`] | browser player, event streams |
 //!
 //! # Invariants
@@ -58,6 +59,9 @@ mod eval_end;
 mod exploration;
 mod frames;
 mod identity;
+mod game_facts;
+mod key_listing;
+mod level_scores;
 mod packed;
 mod play;
 mod play_state;
@@ -84,6 +88,9 @@ pub use exploration::{
 };
 pub use frames::{Cell, FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
 pub use identity::{RunIdentity, RunListing, RunStatus};
+pub use game_facts::GameFacts;
+pub use key_listing::{InvitationListing, KeyListing};
+pub use level_scores::{LevelScore, LevelScores};
 pub use packed::{ObservationView, PACKED_VERSION, Packer, base64};
 pub use play::{CompactResponse, PlayEvent, PlayListing, current_level};
 pub use recording::{

@@ -206,6 +206,11 @@ impl RecordingError {
 }
 
 impl Recording {
+    /// Returns the error of a play that failed.
+    pub fn failure(&self) -> Option<&str> {
+        (self.ending == Some(Ending::Failed)).then(|| self.message.as_deref().unwrap_or_default())
+    }
+
     /// Parses a recording in any of the three formats.
     ///
     /// # Errors

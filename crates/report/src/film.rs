@@ -9,6 +9,11 @@
 use rhae_engine::{Action, Frame, Observation, PlayState};
 use serde_json::Value;
 
+use crate::picture::{PictureError, contact_sheet};
+
+/// The maximum number of frames on a contact sheet.
+const MAX_SHEET_FRAMES: usize = 120;
+
 /// A play with all its frames.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Film {
@@ -80,6 +85,29 @@ impl Film {
         self.moments.iter().filter(|moment| moment.counted).count()
     }
 
+    /// Returns the index of the first moment that shows `level`, which is counted from 1. For
+    /// levels after the first, it is the moment that completes the previous level. Returns `None`
+    /// if the film does not reach the level.
+    pub fn first_moment_of_level(&self, level: u8) -> Option<usize> {
+        self.moments
+            .iter()
+            .position(|moment| moment.levels_completed >= level.saturating_sub(1))
+    }
+
+    /// Returns the part that shows one level, which is counted from 1, or `None` if the film does
+    /// not reach the level.
+    pub fn only_level(mut self, level: u8) -> Option<Self> {
+        let first = self.first_moment_of_level(level)?;
+        let last = self
+            .moments
+            .iter()
+            .position(|moment| moment.levels_completed >= level);
+        self.moments
+            .truncate(last.map_or(self.moments.len(), |last| last + 1));
+        self.moments.drain(..first);
+        Some(self)
+    }
+
     /// Returns the duration of one animation frame in milliseconds.
     pub(crate) fn frame_ms(&self) -> u32 {
         1000 / u32::from(self.frames_per_second.clamp(1, 60))
@@ -125,6 +153,25 @@ impl Moment {
             _ => None,
         }
     }
+}
+
+/// Draws the settled frames of a film as a PNG contact sheet, thinned evenly to at most 120 frames,
+/// each cell `zoom` pixels wide.
+///
+/// # Errors
+///
+/// Returns an error if the film has no frames or the picture is too large.
+pub fn film_sheet(film: &Film, zoom: usize) -> Result<Vec<u8>, PictureError> {
+    let settled: Vec<&Frame> = film
+        .moments
+        .iter()
+        .filter_map(|moment| moment.frames.last())
+        .collect();
+    let shown = settled.len().min(MAX_SHEET_FRAMES);
+    let thinned: Vec<&Frame> = (0..shown)
+        .map(|index| settled[index * (settled.len() - 1) / (shown - 1).max(1)])
+        .collect();
+    contact_sheet(&thinned, 8, zoom)
 }
 
 /// Formats reasoning: a string unchanged, any other JSON value indented.

@@ -4,9 +4,9 @@
 //!
 //! | output | functions |
 //! | --- | --- |
-//! | terminal | [`card_table`], [`exploration_text()`], [`exploration_table`], [`score_table()`], [`comparison_table`], [`data_table`], [`plain`], [`counted`], [`action_label`] |
+//! | terminal | [`card_table`], [`exploration_text()`], [`exploration_table`], [`score_table()`], [`comparison_table`], [`data_table`], [`games_table()`], [`game_text`], [`level_table()`], [`runs_table`], [`keys_table()`], [`plain`], [`counted`], [`action_label`] |
 //! | SVG plots | [`actions_plot`], [`completion_plot`], [`score_plot()`], [`growth_plot`] |
-//! | PNG, SVG and GIF | [`contact_sheet`], [`animated_gif`], [`task_picture()`], [`scene_svg`], [`graph_picture()`] |
+//! | PNG, SVG and GIF | [`contact_sheet`], [`film_sheet`], [`animated_gif`], [`task_picture()`], [`scene_svg`], [`graph_picture()`] |
 //! | HTML pages | [`run_page()`], [`arc_page()`], [`replay_page()`], [`graph_page()`], [`validation_page()`], [`heat_page()`] |
 //! | graph files | [`graph_json`], [`graph_dot`], [`graph_graphml`] |
 //! | browser player | [`player_data`], [`player_script`] |
@@ -64,12 +64,15 @@
 mod arc_page;
 mod exploration_text;
 mod film;
+mod games_table;
 mod gif;
 mod graph_page;
 mod graph_picture;
 mod graph_text;
 mod heat_page;
 mod html;
+mod keys_table;
+mod level_table;
 mod packed;
 #[cfg(test)]
 mod page_outlines;
@@ -89,12 +92,16 @@ mod validation_page;
 
 pub use arc_page::{ArcAttempt, ArcReport, ArcSet, ArcTask, arc_page};
 pub use exploration_text::{exploration_facts, exploration_table, exploration_text};
-pub use film::{Film, LevelTally, Moment};
+
+pub use film::{Film, LevelTally, Moment, film_sheet};
+pub use games_table::{game_text, games_table};
 pub use gif::{GifOptions, animated_gif};
 pub use graph_page::{GraphPage, LevelGraph, graph_page};
 pub use graph_picture::{GraphView, graph_picture, growth_plot};
 pub use graph_text::{GraphMetadata, graph_dot, graph_graphml, graph_json};
 pub use heat_page::{HeatMap, heat_page};
+pub use keys_table::keys_table;
+pub use level_table::{level_table, runs_table};
 pub use packed::player_data;
 pub use picture::{PictureError, contact_sheet};
 pub use plot::{PLOT_STYLE, actions_plot, completion_plot};

@@ -10,7 +10,7 @@
 
 use std::fmt;
 
-use rhae_store::{Key, KeyId, Owner};
+use rhae_store::{Invitation, Key, KeyId, Owner, Scopes};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -102,6 +102,48 @@ impl ApiKey {
     }
 }
 
+/// The maximum length of a key's name.
+const MAX_NAME_BYTES: usize = 200;
+
+/// The reason why a key cannot be created.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// The name is empty, too long or not printable.
+    #[error("--name must have 1 to {MAX_NAME_BYTES} bytes and no control characters")]
+    Name,
+    /// The operating system provides no randomness.
+    #[error("cannot get random bytes from the system: {0}")]
+    Randomness(getrandom::Error),
+}
+
+/// Generates a key and the record to store for it. If `invitation` is given, the key can only be
+/// exchanged for new keys.
+///
+/// # Errors
+///
+/// Returns an error if the name is invalid or the system provides no randomness.
+pub fn new_key(
+    name: String,
+    scopes: Scopes,
+    invitation: Option<Invitation>,
+    created_ms: u64,
+) -> Result<(ApiKey, Key), KeyError> {
+    if !(1..=MAX_NAME_BYTES).contains(&name.len()) || name.chars().any(char::is_control) {
+        return Err(KeyError::Name);
+    }
+    let secret = ApiKey::generate().map_err(KeyError::Randomness)?;
+    let key = Key {
+        id: secret.id(),
+        hash: secret.hash(),
+        name,
+        scopes,
+        created_ms,
+        revoked_ms: None,
+        invitation,
+    };
+    Ok((secret, key))
+}
+
 impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ApiKey({})", self.id)
@@ -110,9 +152,20 @@ impl fmt::Debug for ApiKey {
 
 #[cfg(test)]
 mod tests {
-    use rhae_store::{GameSets, Scopes};
+    use rhae_store::GameSets;
 
     use super::*;
+
+    #[test]
+    fn name_of_a_new_key_is_checked() {
+        let scopes = stored(&ApiKey::generate().unwrap()).scopes;
+        for name in ["", "a\nb", &"a".repeat(MAX_NAME_BYTES + 1)] {
+            let result = new_key(name.to_owned(), scopes, None, 0);
+            assert_eq!(result.unwrap_err(), KeyError::Name);
+        }
+        let (secret, key) = new_key("lab".to_owned(), scopes, None, 7).unwrap();
+        assert_eq!(secret.verify(&key), Some(Owner(secret.hash())));
+    }
 
     fn stored(key: &ApiKey) -> Key {
         let scopes = Scopes {

@@ -96,6 +96,7 @@ mod detach_on_drop;
 mod error;
 mod events;
 mod game_api;
+mod game_sets;
 mod games;
 mod idempotency;
 mod key;
@@ -115,7 +116,8 @@ mod web;
 
 pub use clock::{Clock, SystemClock};
 pub use error::{ApiError, Code};
-pub use key::ApiKey;
+pub use game_sets::{SetsError, read_game_sets};
+pub use key::{ApiKey, KeyError, new_key};
 pub use limits::Limits;
 pub use listen::{serve, serve_metrics, serve_tls};
 pub use routes::router;

@@ -9,6 +9,7 @@
 //!   other counts, whether they are made during a play or from a log.
 //! * [`scorecard`] converts the counts of plays into a scorecard in the official shape.
 //! * [`replay()`] executes a recording again and compares every observation with it.
+//! * [`verify`] decides whether a recording is accepted, and [`ReplayedPlays`] scores recordings.
 //! * A [`Replica`] replays one entry at a time, from the start of a log or from a snapshot. The
 //!   server uses it to restore plays.
 //!
@@ -83,14 +84,17 @@
 //! ```
 
 mod card;
+mod level_scores;
 mod outcome;
 mod play;
 mod replay;
 mod replica;
 mod snapshot;
 mod tally;
+mod verification;
 
 pub use card::{CardMetadata, EnvironmentRuns, scorecard};
+pub use level_scores::score_levels;
 pub use outcome::{StepOutcome, count_step};
 pub use play::{Play, PlayStep};
 pub use replay::{
@@ -99,3 +103,6 @@ pub use replay::{
 pub use replica::{Origin, Replica, ReplicaError};
 pub use rhae_protocol::ResetRule;
 pub use tally::Tally;
+pub use verification::{
+    ReplayedPlays, VerificationError, Verified, complete_recording, entries_with_frames, verify,
+};

@@ -8,6 +8,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use rhae_protocol::{InvitationListing, KeyListing};
+
 use crate::Pending;
 
 /// The public part of an API key, which identifies it in lists and log messages. Its text form is
@@ -152,6 +154,28 @@ pub struct Key {
     pub revoked_ms: Option<u64>,
     /// `Some` if the key is an invitation.
     pub invitation: Option<Invitation>,
+}
+
+impl From<&Key> for KeyListing {
+    fn from(key: &Key) -> Self {
+        let sets = key.scopes.sets.iter();
+        Self {
+            id: key.id.to_string(),
+            name: key.name.clone(),
+            sets: sets.map(|set| set.name().to_owned()).collect(),
+            sources: key.scopes.sources,
+            admin: key.scopes.admin,
+            created_ms: key.created_ms,
+            revoked_ms: key.revoked_ms,
+            visitor: key.scopes.visitor,
+            invitation: key.invitation.map(|invitation| InvitationListing {
+                left: invitation.left,
+                until_ms: invitation.until_ms,
+            }),
+            link: None,
+            key: None,
+        }
+    }
 }
 
 /// A database of API keys.

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use rhae_pyhost::Games;
 use rhae_tui::{MAX_SPEED, MIN_SPEED};
 
-use super::{first_moment_of_level, load_film_with_failure};
+use super::{level_not_reached, load_film};
 use crate::hosted_games::HostedGamesArgs;
 
 #[derive(Args)]
@@ -26,10 +26,13 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) fn run(games: &Games, args: &ShowArgs) -> Result<ExitCode> {
-    let (film, failure) = load_film_with_failure(games, &args.file)?;
-    let first = args
-        .level
-        .map_or(Ok(0), |level| first_moment_of_level(&film, level))?;
+    let (film, failure) = load_film(games, &args.file)?;
+    let first = match args.level {
+        Some(level) => film
+            .first_moment_of_level(level)
+            .with_context(|| level_not_reached(level))?,
+        None => 0,
+    };
     rhae_tui::require_terminal(
         "rhae replay show",
         "render the recording with `rhae replay render`",

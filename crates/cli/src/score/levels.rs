@@ -2,8 +2,9 @@
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
-use rhae_scoring::{LevelCount, LevelResult, Method, score_game};
-use serde::Serialize;
+use rhae_report::level_table;
+use rhae_scoring::Method;
+use rhae_session::score_levels;
 
 use crate::listed;
 use crate::output;
@@ -35,24 +36,6 @@ pub(crate) struct LevelsArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct Scores {
-    method: &'static str,
-    levels: Vec<Level>,
-    /// The score in percent.
-    score: f64,
-    /// The maximum score of the completed levels, in percent.
-    cap: f64,
-}
-
-#[derive(Serialize)]
-struct Level {
-    level: usize,
-    baseline: u32,
-    actions: Option<u32>,
-    score: f64,
-}
-
 pub(super) fn run(args: &LevelsArgs) -> Result<()> {
     let baselines: Vec<u32> = args
         .baselines
@@ -76,49 +59,11 @@ pub(super) fn run(args: &LevelsArgs) -> Result<()> {
         baselines.len(),
         actions.len()
     );
-    let results: Vec<LevelResult> = actions
-        .iter()
-        .map(|count| {
-            count.map_or(LevelResult::NotCompleted, |count| {
-                LevelResult::Completed(LevelCount::all_effective(count))
-            })
-        })
-        .collect();
-    let game = score_game(args.method, &baselines, &results)?;
-    let levels = baselines.iter().zip(&actions).zip(&game.levels).enumerate();
-    let scores = Scores {
-        method: args.method.name(),
-        levels: levels
-            .map(|(index, ((&baseline, &actions), score))| Level {
-                level: index + 1,
-                baseline,
-                actions,
-                score: 100.0 * score,
-            })
-            .collect(),
-        score: 100.0 * game.score,
-        cap: 100.0 * game.cap,
-    };
+    let scores = score_levels(args.method, &baselines, &actions)?;
     if args.json {
         return output::print_json(&scores);
     }
-    output::print(&format!(
-        "method {}\n\nlevel  baseline  actions  score %",
-        scores.method
-    ))?;
-    for level in &scores.levels {
-        let actions = level
-            .actions
-            .map_or_else(|| "-".to_owned(), |count| count.to_string());
-        output::print(&format!(
-            "{:>5}  {:>8}  {actions:>7}  {:>7.2}",
-            level.level, level.baseline, level.score
-        ))?;
-    }
-    output::print(&format!(
-        "\ngame {:.2} %, at most {:.2} % possible with the completed levels",
-        scores.score, scores.cap
-    ))
+    output::print(&level_table(&scores))
 }
 
 /// Parses a positive count. `noun` names the count in error messages.

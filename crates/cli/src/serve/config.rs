@@ -9,10 +9,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use rhae_engine::{Catalog, GameId, GameInfo};
 use rhae_pyhost::Games;
-use rhae_server::{Config, Limits, Tls, Visitors};
+use rhae_server::{Config, Limits, Tls, Visitors, read_game_sets};
 use rhae_store::GameSet;
 
-use super::sets;
 use super::settings::{self, Auth, LogFormat, LogLevel, Settings};
 use crate::hosted_games::{HOST_MEMORY, HOST_MEMORY_RANGE, HOST_SECONDS, HostedGamesArgs};
 use crate::run::selected_games;
@@ -59,7 +58,7 @@ impl ServeConfig {
         let sets = settings
             .sets
             .as_deref()
-            .map(|path| sets::read(path, &catalog))
+            .map(|path| read_game_sets(path, &catalog))
             .transpose()?;
         let served =
             |info: &&GameInfo| sets.as_ref().is_none_or(|sets| sets.contains_key(&info.id));

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, ensure};
 use rhae_engine::{Catalog, GameId};
 use rhae_store::GameSet;
 use serde::Deserialize;
@@ -19,15 +18,43 @@ struct File {
     private: Vec<Spanned<String>>,
 }
 
-/// Reads the file and returns the set of each listed environment.
-pub(crate) fn read(path: &Path, catalog: &dyn Catalog) -> Result<HashMap<GameId, GameSet>> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read `{}`", path.display()))?;
-    parse(&text, catalog).with_context(|| format!("in `{}`", path.display()))
+/// The reason why a file of sets cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SetsError {
+    /// The file cannot be read.
+    #[error("cannot read `{}`: {error}", path.display())]
+    Read {
+        path: PathBuf,
+        error: std::io::Error,
+    },
+    /// The content is invalid.
+    #[error("in `{}`: {reason}", path.display())]
+    Content { path: PathBuf, reason: String },
 }
 
-fn parse(text: &str, catalog: &dyn Catalog) -> Result<HashMap<GameId, GameSet>> {
-    let file: File = toml::from_str(text)?;
+/// Reads the file and returns the set of each listed environment.
+///
+/// # Errors
+///
+/// Returns an error if the file cannot be read, is not valid, lists an unknown environment, or lists
+/// an environment twice.
+pub fn read_game_sets(
+    path: &Path,
+    catalog: &dyn Catalog,
+) -> Result<HashMap<GameId, GameSet>, SetsError> {
+    let text = std::fs::read_to_string(path).map_err(|error| SetsError::Read {
+        path: path.to_owned(),
+        error,
+    })?;
+    parse(&text, catalog).map_err(|reason| SetsError::Content {
+        path: path.to_owned(),
+        reason,
+    })
+}
+
+/// Parses the file. The error is a sentence that names the line.
+fn parse(text: &str, catalog: &dyn Catalog) -> Result<HashMap<GameId, GameSet>, String> {
+    let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
     let mut sets = HashMap::new();
     for (set, names) in GameSet::ALL
         .into_iter()
@@ -37,23 +64,25 @@ fn parse(text: &str, catalog: &dyn Catalog) -> Result<HashMap<GameId, GameSet>> 
             let line = text[..name.span().start].matches('\n').count() + 1;
             let info = catalog
                 .find(name.get_ref())
-                .map_err(|error| anyhow!("line {line}: {error}"))?;
+                .map_err(|error| format!("line {line}: {error}"))?;
             match sets.entry(info.id) {
                 Entry::Vacant(place) => drop(place.insert(set)),
                 // A duplicate is an error, because the intended set is ambiguous.
                 Entry::Occupied(place) => {
                     let (id, set) = (place.key(), place.get().name());
-                    return Err(anyhow!(
+                    return Err(format!(
                         "line {line}: `{id}` is already in the set `{set}`; list each environment once"
                     ));
                 }
             }
         }
     }
-    ensure!(
-        !sets.is_empty(),
-        "the file lists no environment; expected lists `public`, `semi-private`, `private`"
-    );
+    if sets.is_empty() {
+        return Err(
+            "the file lists no environment; expected lists `public`, `semi-private`, `private`"
+                .to_owned(),
+        );
+    }
     Ok(sets)
 }
 
@@ -104,7 +133,7 @@ mod tests {
             ("public = ['kq19'", "line 1", "unclosed array"),
             ("", "no environment", "expected lists"),
         ] {
-            let error = format!("{:#}", parse(text, &Builtin).unwrap_err());
+            let error = parse(text, &Builtin).unwrap_err();
             assert!(error.contains(line) && error.contains(reason), "{error}");
         }
     }

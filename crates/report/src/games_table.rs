@@ -1,0 +1,105 @@
+//! Environments and their facts as plain text for a terminal.
+
+use std::fmt::Write as _;
+
+use rhae_engine::ActionKind;
+use rhae_protocol::GameFacts;
+
+/// Formats a list of environments, one line each.
+pub fn games_table(games: &[GameFacts]) -> String {
+    let mut text =
+        "environment  levels  actions        tags            baselines (* = provisional)\n"
+            .to_owned();
+    for game in games {
+        let actions: Vec<String> = game.actions.iter().map(u8::to_string).collect();
+        let baselines: Vec<String> = (0..game.baseline_actions.len())
+            .map(|level| {
+                let mark = if game.is_provisional(level) { "*" } else { "" };
+                format!("{}{mark}", game.baseline_actions[level])
+            })
+            .collect();
+        let _ = writeln!(
+            text,
+            "{:<11}  {:>6}  {:<13}  {:<14}  {}",
+            game.game_id,
+            game.levels,
+            actions.join(" "),
+            game.tags.join(","),
+            baselines.join(" ")
+        );
+    }
+    text
+}
+
+/// Formats the facts of one environment. `sandbox` describes the isolation of a hosted game.
+pub fn game_text(game: &GameFacts, sandbox: Option<&str>) -> String {
+    let actions: Vec<&str> = game
+        .actions
+        .iter()
+        .filter_map(|&id| ActionKind::from_id(id))
+        .map(ActionKind::name)
+        .collect();
+    let mut text = format!(
+        "{}\nactions: {}\ntags: {}\n",
+        game.game_id,
+        actions.join(", "),
+        game.tags.join(", ")
+    );
+    if let Some(folder) = &game.folder {
+        let _ = writeln!(text, "folder: {}", crate::plain(folder));
+    }
+    if let Some(sandbox) = sandbox {
+        let _ = writeln!(text, "sandbox: {}", crate::plain(sandbox));
+    }
+    if game.seeded {
+        text.push_str("levels depend on the seed; baselines and scores are for seed 0\n");
+    }
+    text.push_str("\nlevel  baseline  source\n");
+    let baselines = game.baseline_actions.iter().zip(&game.baseline_source);
+    for (index, (count, source)) in baselines.enumerate() {
+        let _ = writeln!(text, "{:>5}  {count:>8}  {source}", index + 1);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> GameFacts {
+        GameFacts {
+            game_id: "ab12-v1".to_owned(),
+            title: "ab12".to_owned(),
+            levels: 2,
+            actions: vec![1, 6],
+            tags: vec!["keys".to_owned(), "click".to_owned()],
+            baseline_actions: vec![10, 12],
+            baseline_source: vec!["solver".to_owned(), "humans".to_owned()],
+            default_fps: 20,
+            seeded: true,
+            folder: Some("a\x1bb".to_owned()),
+        }
+    }
+
+    #[test]
+    fn provisional_baselines_are_marked() {
+        let table = games_table(&[facts()]);
+        assert!(
+            table.ends_with("ab12-v1           2  1 6            keys,click      10* 12\n"),
+            "{table}"
+        );
+    }
+
+    #[test]
+    fn facts_of_a_hosted_game_name_its_folder_and_sandbox() {
+        let text = game_text(&facts(), Some("none"));
+        assert!(text.contains("actions: ACTION1, ACTION6\n"), "{text}");
+        assert!(
+            text.contains("folder: a\u{FFFD}b\nsandbox: none\n"),
+            "{text}"
+        );
+        assert!(text.ends_with(
+            "level  baseline  source\n    1        10  solver\n    2        12  humans\n"
+        ));
+    }
+}
