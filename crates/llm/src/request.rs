@@ -59,10 +59,7 @@ impl Request {
     /// fields.
     pub fn fingerprint(&self) -> String {
         let text = serde_json::to_string(self).expect("a request has only texts and JSON values");
-        Sha256::digest(text)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        hex::encode(Sha256::digest(text))
     }
 
     /// Returns an estimate of the input tokens. Only the provider's count is exact.

@@ -58,8 +58,8 @@ mod eval;
 mod eval_end;
 mod exploration;
 mod frames;
-mod identity;
 mod game_facts;
+mod identity;
 mod key_listing;
 mod level_scores;
 mod packed;
@@ -87,11 +87,11 @@ pub use exploration::{
     WinProbability, WinWithin,
 };
 pub use frames::{Cell, FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
-pub use identity::{RunIdentity, RunListing, RunStatus};
 pub use game_facts::GameFacts;
+pub use identity::{RunIdentity, RunListing, RunStatus};
 pub use key_listing::{InvitationListing, KeyListing};
 pub use level_scores::{LevelScore, LevelScores};
-pub use packed::{ObservationView, PACKED_VERSION, Packer, base64};
+pub use packed::{ObservationView, PACKED_VERSION, Packer};
 pub use play::{CompactResponse, PlayEvent, PlayListing, current_level};
 pub use recording::{
     Details, Entry, FORMAT, FORMAT_VERSION, Format, Header, Recording, RecordingError,

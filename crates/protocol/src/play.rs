@@ -1,10 +1,11 @@
 //! REST bodies about a play: its state, and the events of a play in progress.
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use rhae_engine::{Action, ActionKind, ActionSet, PlayState};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{ObservationView, Packer, base64, rfc3339_utc};
+use crate::{ObservationView, Packer, rfc3339_utc};
 
 /// A play and its current state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -92,7 +93,7 @@ impl CompactResponse {
             full_reset: observation.full_reset,
             counted: observation.counted,
             available_actions: available.iter().map(ActionKind::id).collect(),
-            packed: base64(&bytes),
+            packed: BASE64_STANDARD.encode(&bytes),
         }
     }
 }
@@ -158,7 +159,7 @@ impl PlayEvent {
             counted: observation.counted,
             timestamp: rfc3339_utc(at_ms),
             keyframe,
-            packed: base64(&bytes),
+            packed: BASE64_STANDARD.encode(&bytes),
         }
     }
 }

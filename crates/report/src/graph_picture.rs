@@ -8,12 +8,12 @@
 
 use std::fmt::Write as _;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use rhae_engine::Frame;
 use rhae_explore::Graph;
 
 use crate::graph_text::kind;
 use crate::{PictureError, contact_sheet};
-use rhae_protocol::base64;
 
 /// The input of [`graph_picture`].
 pub struct GraphView<'a> {
@@ -335,7 +335,7 @@ fn thumbnails(frames: &[Frame], top: f64) -> Result<(String, f64), PictureError>
             MARGIN + (index % columns) as f64 * (THUMB + 8.0),
             top + 26.0 + (index / columns) as f64 * (THUMB + 22.0),
         );
-        let picture = base64(&contact_sheet(&[frame], 1, 1)?);
+        let picture = BASE64_STANDARD.encode(contact_sheet(&[frame], 1, 1)?);
         let _ = writeln!(
             svg,
             "<image x=\"{x:.1}\" y=\"{y:.1}\" width=\"{THUMB}\" height=\"{THUMB}\" style=\"image-rendering:pixelated\" href=\"data:image/png;base64,{picture}\"/>\n\

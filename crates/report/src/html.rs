@@ -6,8 +6,8 @@
 
 use askama::Template;
 use askama::filters::HtmlSafe;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use rhae_engine::Frame;
-use rhae_protocol::base64;
 
 use crate::{Film, PictureError, contact_sheet, player_data};
 
@@ -64,7 +64,7 @@ impl FramePicture {
     ///
     /// Returns a [`PictureError`] if the picture cannot be encoded.
     pub(crate) fn new(frames: &[&Frame]) -> Result<Self, PictureError> {
-        let file = base64(&contact_sheet(frames, frames.len(), 1)?);
+        let file = BASE64_STANDARD.encode(contact_sheet(frames, frames.len(), 1)?);
         let (gap, count) = (if frames.len() == 1 { 0 } else { 2 }, frames.len());
         Ok(Self {
             width: 2 * (count * (64 + gap) + gap),

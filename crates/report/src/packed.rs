@@ -2,7 +2,8 @@
 //!
 //! The decoder is in `assets/reel.js`.
 
-use rhae_protocol::{ObservationView, PACKED_VERSION, Packer, base64};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use rhae_protocol::{ObservationView, PACKED_VERSION, Packer};
 use serde_json::{Value, json};
 
 use crate::{Film, Moment};
@@ -32,7 +33,7 @@ pub fn player_data(film: &Film) -> String {
         "subtitle": film.subtitle,
         "frames_per_second": film.frames_per_second,
         "win_levels": film.win_levels,
-        "packed": base64(&pack(film)),
+        "packed": BASE64_STANDARD.encode(pack(film)),
         "reasoning": reasoning,
     });
     script_safe(&data.to_string())

@@ -49,7 +49,7 @@ impl ApiKey {
         let id = KeyId(u64::from_be_bytes(
             id.try_into().expect("the first eight bytes are eight"),
         ));
-        let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+        let secret = hex::encode(secret);
         Ok(Self {
             id,
             text: format!("{PREFIX}{id}_{secret}"),

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use askama::filters::HtmlSafe;
-use rhae_protocol::base64;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use rhae_tasks::{Grid, Test};
 
 use super::{ArcAttempt, ArcReport, ArcTask};
@@ -198,7 +198,7 @@ impl GridPicture {
             width,
             height,
             full,
-            file: base64(&encode(&pixels, width, height)?),
+            file: BASE64_STANDARD.encode(encode(&pixels, width, height)?),
             marks: different.map(|expected| marks(grid, expected)),
         })
     }
