@@ -8,8 +8,9 @@
 //!   for wins of the earlier levels. The result has the form that `rhae explore --json` prints.
 //! * [`Validation`] opens the selected environments and runs all checks. [`Validation::report`]
 //!   returns the form that `rhae validate --json` prints.
+//! * [`compare_environments`] compares environments pair by pair for similarity.
 //!
-//! Both report progress to a callback and stop when an interrupt flag is set.
+//! All report progress to a callback. Exploration and validation stop when an interrupt flag is set.
 //!
 //! The crate reads the recordings that are stored with hosted games. It writes no files: pictures,
 //! graphs and recordings are returned as text or bytes.
@@ -37,6 +38,7 @@ mod exploration_form;
 mod exploration_page;
 mod level_outputs;
 mod monitor;
+mod novelty;
 mod stored_recordings;
 mod subjects;
 mod validation;
@@ -49,6 +51,7 @@ pub use exploration::{ExploreOptions, ExploreProgress, Explorer};
 pub use exploration_page::exploration_page;
 pub use level_outputs::{GraphFormat, LevelOutputs, LevelResult};
 pub use monitor::{ValidationProgress, VerifyCommand};
+pub use novelty::compare_environments;
 pub use subjects::{find_each, is_hosted, native_subject};
 pub use validation::{Validation, ValidationOptions};
 pub use validation_page::ReplayCommand;

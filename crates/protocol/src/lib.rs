@@ -12,7 +12,7 @@
 //! | agent lines | [`AgentMessage`], [`AgentReply`] | standard input and output of an agent's process |
 //! | analysis | [`ExploredLevel`], [`ValidationReport`], [`DatabaseReport`] | `--json` of `rhae explore`, `rhae validate` and `rhae db check` |
 //! | REST bodies | [`CommandBody`], [`OpeningBody`], [`FrameResponse`], [`GameListing`], [`PlayListing`], [`PlayEvent`] | the HTTP API |
-//! | facts, scores, keys | [`GameFacts`], [`LevelScores`], [`KeyListing`] | `--json` of commands |
+//! | facts, scores, keys | [`GameFacts`], [`LevelScores`], [`KeyListing`], [`NoveltyReport`] | `--json` of commands |
 //! | packed frames | [`Packer`], [`ObservationView`] | browser player, event streams |
 //!
 //! # Invariants
@@ -62,6 +62,7 @@ mod game_facts;
 mod identity;
 mod key_listing;
 mod level_scores;
+mod novelty;
 mod packed;
 mod play;
 mod play_state;
@@ -91,6 +92,7 @@ pub use game_facts::GameFacts;
 pub use identity::{RunIdentity, RunListing, RunStatus};
 pub use key_listing::{InvitationListing, KeyListing};
 pub use level_scores::{LevelScore, LevelScores};
+pub use novelty::{NoveltyPair, NoveltyReport};
 pub use packed::{ObservationView, PACKED_VERSION, Packer};
 pub use play::{CompactResponse, PlayEvent, PlayListing, current_level};
 pub use recording::{

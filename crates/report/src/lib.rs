@@ -4,10 +4,10 @@
 //!
 //! | output | functions |
 //! | --- | --- |
-//! | terminal | [`card_table`], [`exploration_text()`], [`exploration_table`], [`score_table()`], [`comparison_table`], [`data_table`], [`games_table()`], [`game_text`], [`level_table()`], [`runs_table`], [`keys_table()`], [`plain`], [`counted`], [`action_label`] |
+//! | terminal | [`card_table`], [`exploration_text()`], [`exploration_table`], [`score_table()`], [`comparison_table`], [`data_table`], [`games_table()`], [`game_text`], [`level_table()`], [`runs_table`], [`keys_table()`], [`novelty_table`], [`plain`], [`counted`], [`action_label`] |
 //! | SVG plots | [`actions_plot`], [`completion_plot`], [`score_plot()`], [`growth_plot`] |
 //! | PNG, SVG and GIF | [`contact_sheet`], [`film_sheet`], [`animated_gif`], [`task_picture()`], [`scene_svg`], [`graph_picture()`] |
-//! | HTML pages | [`run_page()`], [`arc_page()`], [`replay_page()`], [`graph_page()`], [`validation_page()`], [`heat_page()`] |
+//! | HTML pages | [`run_page()`], [`arc_page()`], [`replay_page()`], [`graph_page()`], [`validation_page()`], [`heat_page()`], [`novelty_page`] |
 //! | graph files | [`graph_json`], [`graph_dot`], [`graph_graphml`] |
 //! | browser player | [`player_data`], [`player_script`] |
 //!
@@ -73,6 +73,7 @@ mod heat_page;
 mod html;
 mod keys_table;
 mod level_table;
+mod novelty;
 mod packed;
 #[cfg(test)]
 mod page_outlines;
@@ -102,6 +103,7 @@ pub use graph_text::{GraphMetadata, graph_dot, graph_graphml, graph_json};
 pub use heat_page::{HeatMap, heat_page};
 pub use keys_table::keys_table;
 pub use level_table::{level_table, runs_table};
+pub use novelty::{novelty_page, novelty_table};
 pub use packed::player_data;
 pub use picture::{PictureError, contact_sheet};
 pub use plot::{PLOT_STYLE, actions_plot, completion_plot};
