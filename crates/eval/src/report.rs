@@ -2,6 +2,7 @@
 
 use rhae_protocol::{EvalConfig, EvalEnd, EvalUsage};
 use rhae_report::{ArcAttempt, ArcReport, ArcSet, ArcTask, arc_page};
+use rhae_tasks::Protocol;
 
 use crate::EvalError;
 use crate::plan::PlannedSet;
@@ -158,7 +159,7 @@ fn facts(config: &EvalConfig, results: &EvalResults) -> Vec<(String, String)> {
     }
     add("Attempts", results.attempts.to_string());
     add("Parser", results.parser.to_owned());
-    if results.protocol != "standard" {
+    if results.protocol != Protocol::Standard.name() {
         add("Protocol", results.protocol.clone());
     }
     if let Some([part, parts]) = config.shard {

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use rhae_protocol::{EvalConfig, EvalEnd, EvalUsage, RunIdentity};
 use rhae_tasks::{
-    Answers, AttemptAnswer, Grid, Parser, Rules, Score, Submission, SubmissionForm, TaskId,
-    TestAnswers, parse_whole_task, score,
+    Answers, AttemptAnswer, Grid, Parser, Protocol, Rules, Score, Submission, SubmissionForm,
+    TaskId, TestAnswers, parse_whole_task, score,
 };
 use serde::Serialize;
 
@@ -122,7 +122,7 @@ impl EvalResults {
     /// headline is the share of solved tasks under the protocol `plan`, and the mean task score
     /// otherwise.
     pub fn average(&self) -> Option<f64> {
-        let plan = self.protocol == "plan";
+        let plan = self.protocol == Protocol::Plan.name();
         let headline = |score: &Score| {
             if plan {
                 score.tasks_solved.value

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rhae_eval::{Estimate, EvalResults, Ledger, Plan, Progress};
 use rhae_protocol::{EvalConfig, EvalEnd};
 use rhae_runs::RunFolder;
-use rhae_tasks::Score;
+use rhae_tasks::{Protocol, Score};
 use serde_json::{Map, Value, json};
 
 use crate::arc::score::{measures, warnings};
@@ -113,7 +113,7 @@ pub(super) fn results_json(config: &EvalConfig, results: &EvalResults) -> Result
         return Ok(value);
     };
     let mut all = Map::new();
-    let plan = config.protocol == "plan";
+    let plan = config.protocol == Protocol::Plan.name();
     let headline = if plan {
         "tasks_solved"
     } else {
@@ -214,7 +214,7 @@ fn text(config: &EvalConfig, results: &EvalResults) -> String {
         );
         match &set.score {
             Some(score) => {
-                let headline = if config.protocol == "plan" {
+                let headline = if config.protocol == Protocol::Plan.name() {
                     "tasks_solved"
                 } else {
                     "mean_task_score"
