@@ -27,7 +27,7 @@ use crate::models::ModelsArgs;
 use crate::output;
 use crate::run_args::{IdentityArgs, LimitArgs};
 
-pub(crate) use rhae_harness::{read_recording, select_games as selected_games};
+pub(crate) use rhae_harness::read_recording;
 
 /// Run an agent on environments and write a scorecard, recordings and a report.
 ///

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use rhae_engine::{Catalog, GameId, GameInfo};
+use rhae_harness::select_games;
 use rhae_pyhost::Games;
 use rhae_server::{Config, Limits, Tls, Visitors, read_game_sets};
 use rhae_store::GameSet;
 
 use super::settings::{self, Auth, LogFormat, LogLevel, Settings};
 use crate::hosted_games::{HOST_MEMORY, HOST_MEMORY_RANGE, HOST_SECONDS, HostedGamesArgs};
-use crate::run::selected_games;
 
 /// The accepted range of a timeout, in minutes or seconds depending on the setting. A million
 /// minutes are about two years, a million seconds about eleven days.
@@ -50,7 +50,7 @@ impl ServeConfig {
             .map(|text| addresses(text).map(|all| all[0]))
             .transpose()?;
         let catalog = hosted_games_args(&settings)?.games()?;
-        let games = selected_games(&catalog, settings.games.as_deref().unwrap_or("all"))?;
+        let games = select_games(&catalog, settings.games.as_deref().unwrap_or("all"))?;
         let games = games
             .iter()
             .map(|id| catalog.find(id))
