@@ -1,13 +1,13 @@
 //! `rhae db`: maintenance of a server's database.
 
-mod check;
-
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
+use rhae_protocol::DatabaseReport;
+use rhae_server::verify;
 
 use crate::hosted_games::HostedGamesArgs;
 use crate::output;
@@ -70,10 +70,10 @@ pub(crate) fn run(args: &DbArgs) -> Result<ExitCode> {
         );
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         let store = database.store();
-        let report = check::check(store.as_ref(), &games, |done, total, entries| {
-            bar.set_length(total.max(done));
-            bar.set_position(done);
-            bar.set_message(entries.to_string());
+        let report = verify(store.as_ref(), &games, |progress| {
+            bar.set_length(progress.total_plays.max(progress.plays));
+            bar.set_position(progress.plays);
+            bar.set_message(progress.entries.to_string());
         });
         let report = report.await?;
         bar.finish_and_clear();
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &DbArgs) -> Result<ExitCode> {
                 finding.guid, finding.what
             )))?;
         }
-        let check::Report {
+        let DatabaseReport {
             plays,
             entries,
             snapshots,

@@ -1,27 +1,27 @@
 //! `rhae explore`: the state graphs of levels, their shortest wins, and the probability that random
 //! play wins them.
 
-mod level;
 mod output_files;
-mod report;
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
-use rhae_engine::{Catalog, LevelIndex};
+use indicatif::{HumanCount, ProgressBar};
+use rhae_engine::LevelIndex;
 use rhae_explore::{Identity, Limits, SearchOptions};
-use rhae_validate::{GraphLimits, Subject};
+use rhae_inspect::{ExploreOptions, ExploreProgress, Explorer, InspectError};
+use rhae_protocol::{ExplorationReport, ExploredLevel};
+use rhae_report::{exploration_table, exploration_text};
 
 use crate::hosted_games::HostedGamesArgs;
 use crate::interrupt::{INTERRUPTED, interrupt_flag};
 use crate::output;
-use crate::validate::{hosted_subject, is_hosted};
-use level::{ExploreLevel, explore_hosted};
 use output_files::OutputFiles;
 
 /// Search the states of a level: its graph, its shortest win, and the proved probability that
@@ -92,164 +92,135 @@ pub(crate) struct ExploreArgs {
     hosted: HostedGamesArgs,
 }
 
-/// The resolved flags.
-struct Plan {
-    search: SearchOptions,
-    seed: u64,
-    within: Option<u32>,
-    /// The limit for each of three phases of a level: reaching it, searching it, and analysing it.
-    time_limit: Duration,
-    checks: u32,
-    quiet: bool,
-    /// How states of hosted games are identified.
-    identity: Identity,
-    interrupt: Arc<AtomicBool>,
-}
-
-/// The deadline for reaching the explored level. To reach it, the command searches for a win of each
-/// earlier level. There is no deadline until the first call of `restart`.
-#[derive(Default)]
-struct Deadline(Mutex<Option<Instant>>);
-
-impl Deadline {
-    fn restart(&self, time: Duration) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + time);
-    }
-
-    fn has_time(&self) -> bool {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_none_or(|end| Instant::now() < end)
-    }
-}
-
-impl Plan {
-    fn is_interrupted(&self) -> bool {
-        self.interrupt.load(Ordering::Relaxed)
+impl ExploreArgs {
+    /// Resolves the flags.
+    fn options(&self) -> Result<ExploreOptions> {
+        ensure!(
+            self.seconds > 0.0 && self.seconds <= 1e6,
+            "--seconds must be more than 0 and at most 1,000,000"
+        );
+        let limits = Limits {
+            nodes: self.nodes as usize,
+            edges: self.edges as usize,
+            depth: self.depth.unwrap_or(usize::MAX),
+            bytes: (self.memory as usize).saturating_mul(1 << 20),
+        };
+        Ok(ExploreOptions {
+            search: SearchOptions {
+                limits,
+                all_clicks: self.all_clicks,
+                threads: usize::from(self.threads),
+            },
+            seed: self.seed,
+            within: self.within,
+            time_limit: Duration::from_secs_f64(self.seconds),
+            checks: self.checks,
+            identity: if self.deep {
+                Identity::Deep
+            } else {
+                Identity::FrameAndHidden
+            },
+        })
     }
 }
 
 pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
     let games = args.hosted.games()?;
-    let info = games.find(&args.id)?;
-    let identity = if args.deep {
-        Identity::Deep
-    } else {
-        Identity::FrameAndHidden
-    };
-    let bytes = (args.memory as usize).saturating_mul(1 << 20);
-    // A level can be entered only by winning the earlier levels. If no solutions are stored for them,
-    // the command searches for wins within these limits.
-    let entry_limits = GraphLimits {
-        nodes: args.nodes as usize,
-        bytes,
-        checks: 0,
-        ..GraphLimits::default()
-    };
     let interrupt = interrupt_flag()?;
-    let entry_deadline = Deadline::default();
-    let hosted = is_hosted(&games, &info)
-        .then(|| hosted_subject(&games, &info, args.seed, entry_limits, identity))
-        .transpose()?;
-    let should_continue = || entry_deadline.has_time() && !interrupt.load(Ordering::Relaxed);
-    let hosted = hosted.map(|subject| subject.with_should_continue(should_continue));
-    let count = hosted.as_ref().map_or(info.baselines.len(), |subject| {
-        usize::from(subject.levels())
-    });
-    let levels = levels(&args.level, count)?;
-    ensure!(
-        args.seconds > 0.0 && args.seconds <= 1e6,
-        "--seconds must be more than 0 and at most 1,000,000"
-    );
+    let explorer = Explorer::open(&games, &args.id, args.options()?, Arc::clone(&interrupt))?;
+    let levels = levels(&args.level, explorer.level_count())?;
     let files = OutputFiles::new(
         args.export.as_deref(),
         args.picture.as_deref(),
         args.recording.as_deref(),
         levels.len(),
     )?;
-    let limits = Limits {
-        nodes: args.nodes as usize,
-        edges: args.edges as usize,
-        depth: args.depth.unwrap_or(usize::MAX),
-        bytes,
-    };
-    let plan = Plan {
-        search: SearchOptions {
-            limits,
-            all_clicks: args.all_clicks,
-            threads: usize::from(args.threads),
-        },
-        seed: args.seed,
-        within: args.within,
-        time_limit: Duration::from_secs_f64(args.seconds),
-        checks: args
-            .checks
-            .unwrap_or(if hosted.is_some() { 200 } else { 2_000 }),
-        quiet: args.json,
-        identity,
-        interrupt: Arc::clone(&interrupt),
-    };
-    let mut reports = Vec::new();
-    let mut pictures = Vec::new();
+    let (mut reports, mut pictures) = (Vec::new(), Vec::new());
     let mut written = Ok(());
+    let is_interrupted = || interrupt.load(Ordering::Relaxed);
     for &index in &levels {
-        entry_deadline.restart(plan.time_limit);
-        let explored = match &hosted {
-            Some(subject) => explore_hosted(&plan, &games, index, &files, subject),
-            None => rhae_games::visit(
-                info.id.as_str(),
-                ExploreLevel {
-                    plan: &plan,
-                    games: &games,
-                    index,
-                    files: &files,
-                },
-            )
-            .context("the environment is not in the registry of native games")?,
-        };
+        let bar = spinner(args.json);
+        let explored = explorer.explore(index, &files.outputs(), &mut |progress| {
+            show_progress(&bar, index, progress);
+        });
+        bar.finish_and_clear();
         let explored = match explored {
             Ok(explored) => explored,
-            Err(_) if plan.is_interrupted() => break,
-            Err(error) if reports.is_empty() => return Err(error),
+            Err(InspectError::Interrupted) => break,
+            Err(error) if reports.is_empty() => return Err(error.into()),
             // Return this error only after the results of the earlier levels have been printed.
             Err(error) => {
-                written = written.and(Err(error));
+                written = written.and(Err(error.into()));
                 break;
             }
         };
         if !args.json && levels.len() == 1 {
-            output::print(&report::text(&explored.report))?;
+            output::print(&exploration_text(&explored.report))?;
         }
+        written = written.and(files.write(explored.graph, explored.recording));
         reports.push(explored.report);
         pictures.extend(explored.picture);
-        written = written.and(explored.written);
-        if plan.is_interrupted() {
+        if is_interrupted() {
             break;
         }
     }
+    let id = explorer.info().id.as_str();
     if !reports.is_empty() {
-        files.write_picture(info.id.as_str(), args.seed, &reports, pictures)?;
+        files.write_picture(id, args.seed, &reports, pictures)?;
     }
-    match &reports[..] {
-        [] => {}
-        [one] if args.json && levels.len() == 1 => output::print_json(one)?,
-        [_] if levels.len() == 1 => {}
-        all if args.json => {
-            output::print_json(&serde_json::json!({ "game_id": info.id.as_str(), "levels": all }))?;
-        }
-        all => output::print(&report::table(all))?,
-    }
+    let explored = reports.len();
+    print_reports(args.json, id, levels.len(), reports)?;
     written?;
-    if plan.is_interrupted() {
+    if is_interrupted() {
         eprintln!(
-            "interrupted: {} of {} levels were explored",
-            reports.len(),
+            "interrupted: {explored} of {} levels were explored",
             levels.len()
         );
         return Ok(INTERRUPTED.into());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the results, except for those of a single level as text, which are already printed.
+fn print_reports(json: bool, id: &str, selected: usize, reports: Vec<ExploredLevel>) -> Result<()> {
+    match &reports[..] {
+        [] => Ok(()),
+        [one] if json && selected == 1 => output::print_json(one),
+        [_] if selected == 1 => Ok(()),
+        _ if json => output::print_json(&ExplorationReport {
+            game_id: id.to_owned(),
+            levels: reports,
+        }),
+        all => output::print(&exploration_table(all)),
+    }
+}
+
+fn spinner(quiet: bool) -> ProgressBar {
+    if quiet || !std::io::stderr().is_terminal() {
+        ProgressBar::hidden()
+    } else {
+        ProgressBar::new_spinner()
+    }
+}
+
+fn show_progress(bar: &ProgressBar, level: LevelIndex, progress: ExploreProgress) {
+    bar.set_message(match progress {
+        ExploreProgress::Entering => {
+            // The search for wins reports no progress.
+            bar.enable_steady_tick(Duration::from_millis(100));
+            format!("level {level}: searching for wins of the levels before it")
+        }
+        ExploreProgress::Searching(progress) => format!(
+            "level {level}: {} states, depth {}",
+            HumanCount(progress.nodes as u64),
+            progress.depth
+        ),
+        ExploreProgress::Analysing { nodes } => format!(
+            "level {level}: {} states, analysing",
+            HumanCount(nodes as u64)
+        ),
+    });
+    bar.tick();
 }
 
 /// Parses `--level` for an environment with `count` levels.

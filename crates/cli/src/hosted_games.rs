@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use rhae_engine::{Catalog, GameInfo};
 use rhae_games::Builtin;
 use rhae_pyhost::{Games, GamesOptions, Limits};
 
@@ -131,21 +130,6 @@ impl HostedGamesArgs {
         };
         self.games_dir.iter().map(absolute).collect()
     }
-}
-
-/// Finds environments by name. A duplicate is an error.
-pub(crate) fn find_each(games: &Games, names: &[String]) -> Result<Vec<GameInfo>> {
-    let mut found: Vec<GameInfo> = Vec::new();
-    for name in names {
-        let info = games.find(name)?;
-        ensure!(
-            found.iter().all(|earlier| earlier.id != info.id),
-            "`{}` is named twice",
-            info.id
-        );
-        found.push(info);
-    }
-    Ok(found)
 }
 
 /// Arguments of the launcher, which enters the sandbox and then becomes the game's process.

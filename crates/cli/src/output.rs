@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
-pub(crate) use rhae_report::{action_label as named, counted, plain};
+pub(crate) use rhae_report::{counted, plain};
 use serde::Serialize;
 
 /// Prints a line. A closed pipe, such as that of `head`, is not an error.

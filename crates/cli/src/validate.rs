@@ -1,26 +1,22 @@
 //! `rhae validate`: checks environments against the validation rules.
 
-mod evidence;
-mod monitor;
 mod report;
-mod subjects;
-mod work;
 
-use std::path::PathBuf;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
 use rhae_engine::{Catalog, GameInfo};
+use rhae_explore::Identity;
+use rhae_inspect::{
+    Validation, ValidationOptions, ValidationProgress, VerifyCommand, find_each, is_hosted,
+};
 use rhae_pyhost::Games;
-use rhae_validate::{GraphLimits, Options};
 
-pub(crate) use evidence::recording;
-pub(crate) use monitor::progress_bar;
-pub(crate) use subjects::hosted_subject;
-
-use crate::hosted_games::{HostedGamesArgs, find_each};
+use crate::hosted_games::HostedGamesArgs;
 use crate::interrupt::{INTERRUPTED, interrupt_flag};
 use crate::output;
 
@@ -81,34 +77,32 @@ pub(crate) struct ValidateArgs {
 }
 
 impl ValidateArgs {
-    /// Returns the options for a hosted or a native game, whose defaults differ.
-    fn options(&self, hosted: bool) -> Options {
-        let nodes = self
-            .nodes
-            .map_or(if hosted { 2_000 } else { 1_000_000 }, |nodes| {
-                nodes as usize
-            });
-        let limits = GraphLimits {
-            nodes,
-            ..GraphLimits::default()
-        };
-        let limits = if hosted {
-            GraphLimits {
-                checks: 200,
-                ..limits
-            }
-        } else {
-            limits
-        };
-        Options {
+    /// Resolves the flags.
+    fn options(&self) -> Result<ValidationOptions> {
+        let program =
+            std::env::current_exe().context("cannot determine the path of this program")?;
+        Ok(ValidationOptions {
             seed: self.seed,
             env_seed: self.env_seed,
-            steps: self
-                .steps
-                .unwrap_or(if hosted { 20_000 } else { 1_000_000 }),
+            steps: self.steps,
             strict: self.strict,
-            limits,
-        }
+            nodes: self.nodes.map(|nodes| nodes as usize),
+            identity: if self.deep {
+                Identity::Deep
+            } else {
+                Identity::FrameAndHidden
+            },
+            jobs: match self.jobs {
+                Some(jobs) => usize::from(jobs),
+                None => std::thread::available_parallelism().map_or(1, usize::from),
+            },
+            recordings: self.recordings.clone(),
+            verify: Some(VerifyCommand {
+                program: program.into_os_string(),
+                arguments: vec!["replay".into(), "verify".into()],
+                arguments_after_file: self.hosted.as_flags(),
+            }),
+        })
     }
 
     /// Returns the environments that the arguments select.
@@ -145,17 +139,9 @@ impl ValidateArgs {
     }
 }
 
-/// Returns whether the environment is a hosted game, that is, one from a folder.
-pub(crate) fn is_hosted(games: &Games, info: &GameInfo) -> bool {
-    games.folders().any(|folder| folder.metadata.id == info.id)
-}
-
 pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
     let games = args.hosted.games()?;
     let selected = args.selected(&games)?;
-    if selected.iter().any(|info| is_hosted(&games, info)) {
-        games.ready()?;
-    }
     args.html
         .as_deref()
         .map_or(Ok(()), output::ensure_writable)?;
@@ -163,62 +149,85 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot create `{}`", folder.display()))?;
     }
-    let jobs = match args.jobs {
-        Some(jobs) => usize::from(jobs),
-        None => std::thread::available_parallelism().map_or(1, usize::from),
-    };
-    let stored = subjects::recordings(&games, &args.recordings)?;
+    let options = args.options()?;
     let interrupt = interrupt_flag()?;
-    let subject = |info: &GameInfo| subjects::candidate(args, &games, info, &stored, &interrupt);
-    let subjects = selected.iter().map(subject).collect::<Result<Vec<_>>>()?;
     let bar = progress_bar(args.json);
-    let monitor = monitor::CommandMonitor::new(
-        &games,
-        &args.hosted,
-        args.env_seed,
-        bar.clone(),
-        Arc::clone(&interrupt),
-    );
     // A panic of an environment is reported as a finding, so its message must not overwrite the
     // progress bar.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
-    let result = work::validate(&subjects, jobs, &monitor);
+    let result = Validation::run(&games, &selected, options, &interrupt, &|progress| {
+        show_progress(&bar, progress);
+    });
     std::panic::set_hook(hook);
     bar.finish_and_clear();
-    let validated =
-        result.context("a check failed; this is a bug in rhae, not in the environment")?;
+    let validation = result?;
     let recordings = match &args.evidence {
-        Some(folder) => Some((
-            folder,
-            evidence::write(folder, &games, args.env_seed, &validated)?,
-        )),
+        Some(folder) => Some((folder, write_evidence(folder, &validation)?)),
         None => None,
     };
+    let evidence = args.evidence.as_deref();
     if let Some(file) = &args.html {
-        let page = report::page(args, &games, &validated)?;
+        let page = validation.page(evidence, &|one, file| {
+            report::replay_command(args, one, file)
+        })?;
         std::fs::write(file, page).with_context(|| format!("cannot write `{}`", file.display()))?;
     }
     if args.json {
-        output::print_json(&report::json(args, &validated))?;
+        output::print_json(&validation.report(evidence))?;
     } else {
-        output::print(&report::text(args, &validated))?;
+        output::print(&report::text(args, &validation.environments))?;
         if let Some(file) = &args.html {
             output::print(&format!("wrote {}", file.display()))?;
         }
         if let Some((folder, count)) = recordings {
             output::print(&format!(
                 "wrote {} of findings to {}",
-                output::counted(count as u64, "recording"),
+                output::counted(count, "recording"),
                 folder.display()
             ))?;
         }
     }
-    Ok(if validated.iter().any(|one| one.unfinished > 0) {
+    Ok(if validation.is_interrupted() {
         INTERRUPTED.into()
-    } else if validated.iter().all(work::Validated::passes) {
+    } else if validation.passes() {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// Writes the evidence of all warnings and failures and returns the number of files.
+fn write_evidence(folder: &Path, validation: &Validation<'_>) -> Result<u64> {
+    let mut written = 0;
+    for evidence in validation.evidence() {
+        let evidence = evidence?;
+        let file = folder.join(evidence.name);
+        std::fs::write(&file, evidence.bytes)
+            .with_context(|| format!("cannot write `{}`", file.display()))?;
+        written += 1;
+    }
+    Ok(written)
+}
+
+/// Creates a progress bar with an estimated duration. It is hidden if `quiet` is set or if standard
+/// error is not a terminal.
+pub(crate) fn progress_bar(quiet: bool) -> ProgressBar {
+    if quiet || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template(
+        "{bar:24} {percent:>3} %  {elapsed} of about {duration}  {msg}",
+    );
+    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+fn show_progress(bar: &ProgressBar, progress: ValidationProgress<'_>) {
+    match progress {
+        ValidationProgress::Started { total_steps } => bar.set_length(total_steps.max(1)),
+        ValidationProgress::Check { info, part } => {
+            bar.set_message(format!("{} {}", info.id, part.name()));
+        }
+        ValidationProgress::Steps(steps) => bar.inc(steps),
+    }
 }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use rhae_engine::{Action, Catalog, Frame};
+use rhae_engine::{Catalog, Frame};
 use rhae_protocol::SOFTWARE;
 use rhae_pyhost::Games;
 use rhae_report::{
     EvidenceFigure, FindingItem, PictureError, RuleSection, ValidatedGame, ValidationPage,
-    validation_page,
+    action_label, validation_page,
 };
 use rhae_validate::{Finding, Rule, RuleReport, Validated};
 
@@ -88,7 +88,7 @@ impl Validation<'_> {
                 replay: Self::evidence_path(evidence, one, report, finding, number)
                     .map(|file| replay(one, &file)),
                 actions: piece.actions.len(),
-                last: piece.actions.last().map(|&action| named(action)),
+                last: piece.actions.last().map(|&action| action_label(action)),
                 frames: if is_recorded(finding) {
                     let seed = self.options.env_seed;
                     last_frames(self.games, id, seed, &piece.actions, EVIDENCE_FRAMES)
@@ -111,14 +111,6 @@ impl Validation<'_> {
             summary: report.summary.clone(),
             findings: report.findings.iter().map(finding).collect(),
         }
-    }
-}
-
-/// Formats an action with its name and, for a click, its cell.
-fn named(action: Action) -> String {
-    match action {
-        Action::Action6 { x, y } => format!("{} at {x}, {y}", action.kind()),
-        _ => action.kind().to_string(),
     }
 }
 

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use rhae_protocol::{ExploredLevel, ShortestWinForm, WinProbability, WinWithin};
 
+use crate::counted;
+
 /// Returns the results as names and values, for the page and for the terminal.
 pub fn exploration_facts(level: &ExploredLevel) -> Vec<(&'static str, String)> {
     let complete = match level.stopped_by {
@@ -215,11 +217,6 @@ fn bounds_text(lower: f64, upper: f64, one_in: Option<f64>) -> String {
     } else {
         format!("{} to {}", short(lower), short(upper))
     }
-}
-
-/// Formats a number with its noun in singular or plural.
-fn counted(number: u64, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Formats a number of bytes with a binary unit.

@@ -112,6 +112,7 @@ mod routes;
 mod server;
 mod state;
 mod tls;
+mod verify;
 mod web;
 
 pub use clock::{Clock, SystemClock};
@@ -123,3 +124,4 @@ pub use listen::{serve, serve_metrics, serve_tls};
 pub use routes::router;
 pub use server::{Config, Server, Visitors};
 pub use tls::{Tls, TlsError};
+pub use verify::{VerifyProgress, verify};

@@ -4,29 +4,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
-use rhae_engine::{Action, LevelIndex};
-use rhae_explore::{Explorable, Graph, edge_actions};
-use rhae_protocol::SOFTWARE;
-use rhae_pyhost::Games;
-use rhae_report::{
-    GraphMetadata, GraphPage, LevelGraph, graph_dot, graph_graphml, graph_json, graph_page,
-    growth_plot,
-};
-use rhae_validate::Subject;
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use rhae_inspect::{GraphFormat, InspectError, LevelOutputs, exploration_page};
+use rhae_protocol::ExploredLevel;
 
-use super::report::{self, LevelReport};
 use crate::output::ensure_writable;
-use crate::validate::recording;
-
-/// The maximum number of states of a graph that `--export` writes.
-const MAX_EXPORTED_STATES: usize = 500_000;
-
-type FormatGraph = fn(&GraphMetadata<'_>, &Graph, &[Action]) -> String;
 
 /// The files that the flags ask for.
 pub(super) struct OutputFiles {
-    export: Option<(PathBuf, FormatGraph)>,
+    export: Option<(PathBuf, GraphFormat)>,
     picture: Option<(PathBuf, Picture)>,
     recording: Option<PathBuf>,
 }
@@ -54,10 +40,10 @@ impl OutputFiles {
         let export_format = match export {
             None => None,
             Some(path) => {
-                let format: FormatGraph = match extension(path).as_str() {
-                    "json" => graph_json,
-                    "graphml" => graph_graphml,
-                    "dot" => graph_dot,
+                let format = match extension(path).as_str() {
+                    "json" => GraphFormat::Json,
+                    "graphml" => GraphFormat::GraphMl,
+                    "dot" => GraphFormat::Dot,
                     _ => bail!(
                         "cannot export to `{}`: expected a file name that ends in .json, .graphml or .dot",
                         path.display()
@@ -97,26 +83,35 @@ impl OutputFiles {
         })
     }
 
-    pub(super) const fn wants_picture(&self) -> bool {
-        self.picture.is_some()
+    /// Returns what the exploration of a level must produce for the files.
+    pub(super) fn outputs(&self) -> LevelOutputs {
+        LevelOutputs {
+            graph: self.export.as_ref().map(|&(_, format)| format),
+            picture: self.picture.is_some(),
+            recording: self.recording.is_some(),
+        }
     }
 
-    pub(super) fn write_graph<E: Explorable<Error: std::error::Error + Sync + 'static>>(
+    /// Writes the graph and the recording of a level.
+    pub(super) fn write(
         &self,
-        metadata: &GraphMetadata<'_>,
-        level: &E,
-        graph: &Graph,
+        graph: Option<Result<String, InspectError>>,
+        recording: Option<Result<Vec<u8>, InspectError>>,
     ) -> Result<()> {
-        let Some((path, format)) = &self.export else {
-            return Ok(());
+        let graph_written = match (&self.export, graph) {
+            (Some((path, _)), Some(graph)) => graph
+                .map_err(Into::into)
+                .and_then(|text| write(path, text.as_bytes())),
+            _ => Ok(()),
         };
-        ensure!(
-            graph.nodes() <= MAX_EXPORTED_STATES,
-            "the graph has {} states, but --export writes at most {MAX_EXPORTED_STATES}; limit it with --nodes or --depth",
-            graph.nodes()
-        );
-        let actions = edge_actions(level, graph)?;
-        write(path, &format(metadata, graph, &actions))
+        let recording_written = match (&self.recording, recording) {
+            (Some(path), Some(Ok(bytes))) => write(path, &bytes),
+            (Some(path), Some(Err(error))) => {
+                Err(anyhow!("{error}, so `{}` was not written", path.display()))
+            }
+            _ => Ok(()),
+        };
+        graph_written.and(recording_written)
     }
 
     /// Writes the picture of one level, or the page with all levels.
@@ -124,66 +119,20 @@ impl OutputFiles {
         &self,
         id: &str,
         seed: u64,
-        reports: &[LevelReport],
+        levels: &[ExploredLevel],
         pictures: Vec<String>,
     ) -> Result<()> {
         match &self.picture {
             None => Ok(()),
-            Some((path, Picture::Svg)) => write(path, &pictures.concat()),
+            Some((path, Picture::Svg)) => write(path, pictures.concat().as_bytes()),
             Some((path, Picture::Html)) => {
-                let sizes: Vec<(u32, usize, bool)> = reports
-                    .iter()
-                    .map(|report| (u32::from(report.level), report.nodes, report.complete))
-                    .collect();
-                let level = |(report, picture): (&LevelReport, String)| LevelGraph {
-                    title: format!("Level {}", report.level),
-                    facts: report::facts(report),
-                    notices: report.warnings.clone(),
-                    picture,
-                };
-                let page = GraphPage {
-                    game_id: id.to_owned(),
-                    subtitle: format!("seed {seed} · {SOFTWARE}"),
-                    growth: (sizes.len() > 1).then(|| growth_plot(&sizes)),
-                    levels: reports.iter().zip(pictures).map(level).collect(),
-                };
-                write(path, &graph_page(&page))
+                let page = exploration_page(id, seed, levels, pictures);
+                write(path, page.as_bytes())
             }
         }
     }
-
-    /// Writes a recording of the environment from its first level to the win of this level. Earlier
-    /// levels are won by their stored solutions or by wins that a search found.
-    pub(super) fn write_recording(
-        &self,
-        games: &Games,
-        subject: &dyn Subject,
-        seed: u64,
-        index: LevelIndex,
-        win: &[Action],
-    ) -> Result<()> {
-        let Some(path) = &self.recording else {
-            return Ok(());
-        };
-        ensure!(
-            !win.is_empty(),
-            "no win was found, so `{}` was not written",
-            path.display()
-        );
-        let before = subject
-            .prefix(index.0)
-            .with_context(|| format!("no win of the levels before level {index} was found"))?;
-        let bytes = recording(
-            games,
-            subject.info().id.as_str(),
-            seed,
-            "explore",
-            &[&before, win].concat(),
-        )?;
-        fs::write(path, bytes).with_context(|| format!("cannot write `{}`", path.display()))
-    }
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    fs::write(path, bytes).with_context(|| format!("cannot write `{}`", path.display()))
 }
