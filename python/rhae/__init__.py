@@ -4,6 +4,7 @@
 ``make``, ``make_vec``          environments for Gymnasium: one play, or many plays at once
 ``Arcade``, ``OperationMode``   the calls of the official toolkit, in this process
 ``verify``, ``score``           replay and score recordings
+``explore``, ``validate``       analyse the states of a level; check environments against rules
 ``rgb``, ``png``, ``PALETTE``   frames as pictures
 ``rhae.agents``                 agents in the style of the official agents repository
 ``rhae.arcengine``              a drop-in replacement for the package ``arcengine``
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from rhae._native import __version__
 
 if TYPE_CHECKING:
+    from rhae.analysis import explore, validate
     from rhae.arcade import Arcade, OperationMode
     from rhae.gym import make, make_vec
     from rhae.pictures import PALETTE, png, rgb
@@ -34,11 +36,13 @@ _MODULES = {
     "Arcade": "rhae.arcade",
     "OperationMode": "rhae.arcade",
     "PALETTE": "rhae.pictures",
+    "explore": "rhae.analysis",
     "make": "rhae.gym",
     "make_vec": "rhae.gym",
     "png": "rhae.pictures",
     "rgb": "rhae.pictures",
     "score": "rhae.results",
+    "validate": "rhae.analysis",
     "verify": "rhae.results",
 }
 
@@ -47,11 +51,13 @@ __all__ = [
     "Arcade",
     "OperationMode",
     "__version__",
+    "explore",
     "make",
     "make_vec",
     "png",
     "rgb",
     "score",
+    "validate",
     "verify",
 ]
 

@@ -4,10 +4,13 @@ The functions that speed up `rhae.arcengine` return the same result as the Pytho
 site, or `NotImplemented` if that code must run instead.
 """
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rhae._hosting import GamesRequest
 
 _T = TypeVar("_T")
 
@@ -48,14 +51,28 @@ def sprites_with_any_tag(sprites: Any, tags: Any) -> Any: ...
 def sprites_with_name(sprites: Any, name: Any) -> Any: ...
 def sprite_at(sprites: Any, x: Any, y: Any, tag: Any, ignore_collidable: bool) -> Any: ...
 
-#: The frames, the play state, the number of completed levels, the number of all levels, the
-#: available actions, and three flags: whether the action restarted the game, was counted, and
-#: changed the state.
-StepResult = tuple[NDArray[np.uint8], str, int, int, list[int], bool, bool, bool]
+class StepResult:
+    """The result of an action."""
+
+    #: The frames, with the shape (n, 64, 64). The last one is the settled frame.
+    frames: NDArray[np.uint8]
+    #: The play state, such as ``"NOT_FINISHED"``.
+    state: str
+    levels_completed: int
+    #: The number of all levels.
+    win_levels: int
+    available_actions: list[int]
+    #: Whether the action restarted the game.
+    full_reset: bool
+    #: Whether the action was counted.
+    counted: bool
+    #: Whether the action changed the state.
+    changed: bool
 
 class Play:
     id: str
     level: int
+    levels_completed: int
     action_count: int
     reset_restarts_game: bool
     def __init__(self, id: str, seed: int, level: int, levels_only: bool) -> None: ...
@@ -92,7 +109,47 @@ def games() -> str: ...
 def methods() -> list[str]: ...
 def palette() -> list[tuple[int, int, int]]: ...
 def png(frames: NDArray[np.uint8], columns: int, zoom: int) -> bytes: ...
-def replay_recording(text: str) -> tuple[Play, str | None, tuple[int, str] | None]: ...
+
+class Replay:
+    """The replay of a recording."""
+
+    #: The play at the end of its recording, or at the first mismatch.
+    play: Play
+    #: The guid that the recording contains.
+    guid: str | None
+    #: The first entry that does not match, counted from 1; ``None`` if all match.
+    mismatch_entry: int | None
+    #: How that entry differs; ``None`` if all match.
+    mismatch_reason: str | None
+
+def replay_recording(text: str, games: GamesRequest) -> Replay: ...
+
+class ExploreProgress:
+    """The progress of :func:`rhae.explore`."""
+
+    #: ``"entering"`` (searching for wins of the earlier levels of a hosted game), ``"searching"`` or
+    #: ``"analysing"``.
+    phase: str
+    #: The number of states found so far.
+    states: int
+    #: The depth of the states that are searched; 0 in the other phases.
+    depth: int
+
+class ValidateProgress:
+    """The progress of :func:`rhae.validate`."""
+
+    #: The number of steps that are done.
+    steps: int
+    #: The estimated number of all steps.
+    total_steps: int
+    #: The environment whose check began last.
+    game_id: str
+    #: The check that began last.
+    check: str
+
+def explore(request: Any, games: GamesRequest, progress: Callable[[ExploreProgress], object] | None) -> str: ...
+def validate(request: Any, games: GamesRequest, progress: Callable[[ValidateProgress], object] | None) -> str: ...
+def launch(arguments: list[str]) -> int: ...
 def scorecard(facts: str, plays: list[tuple[Play, str]], unplayed: list[str], method: str) -> str: ...
 
 class Clock:

@@ -232,18 +232,17 @@ class EnvironmentWrapper:
         return self._last
 
     def _observation(self, given: ActionInput, result: _native.StepResult) -> FrameDataRaw:
-        frames, state, completed, win_levels, available, full_reset, _, _ = result
         observation = FrameDataRaw(
             game_id=self.environment_info.game_id,
-            state=GameState[state],
-            levels_completed=completed,
-            win_levels=win_levels,
+            state=GameState[result.state],
+            levels_completed=result.levels_completed,
+            win_levels=result.win_levels,
             action_input=given,
             guid=self._guid,
-            full_reset=full_reset,
-            available_actions=available,
+            full_reset=result.full_reset,
+            available_actions=result.available_actions,
         )
-        observation.frame = list(frames.astype("int8"))
+        observation.frame = list(result.frames.astype("int8"))
         self._steps += 1
         if self._recording is not None:
             self._record(self._recording, observation)

@@ -114,7 +114,7 @@ class Environment(gymnasium.Env[Frame, Any]):
         self._max_actions = max_actions
         self._seed = seed
         self._play = _native.Play(id, seed, level or 1, True)
-        self._frame: Frame = self._play.observe()[0][-1]
+        self._frame: Frame = self._play.observe().frames[-1]
         self._over = False
 
     @property
@@ -142,7 +142,7 @@ class Environment(gymnasium.Env[Frame, Any]):
         self._play = _native.Play(self._play.id, self._seed, self._level or 1, True)
         self._over = False
         result = self._play.observe()
-        self._frame = result[0][-1]
+        self._frame = result.frames[-1]
         return self._frame, self._info(result)
 
     def step(self, action: Any) -> tuple[Frame, float, bool, bool, dict[str, Any]]:
@@ -168,14 +168,14 @@ class Environment(gymnasium.Env[Frame, Any]):
         """
         if self._over:
             raise RuntimeError("the episode is over: call reset()")
-        before = self._play.observe()[2]
+        before = self._play.levels_completed
         if self._flat:
             result = self._play.act_flat(int(action))
         else:
             number, x, y = (int(part) for part in action)
             result = self._play.act(number, x, y)
-        self._frame = result[0][-1]
-        state, completed = result[1], result[2]
+        self._frame = result.frames[-1]
+        state, completed = result.state, result.levels_completed
         won = state == "WIN" or (self._level is not None and completed >= self._level)
         terminated = won or (state == "GAME_OVER" and not self._continues_after_loss)
         truncated = not terminated and self._max_actions is not None and self._play.action_count >= self._max_actions
@@ -231,23 +231,22 @@ class Environment(gymnasium.Env[Frame, Any]):
             raise ValueError(f"the snapshot is of `{snapshot.id}`, this environment is `{self._play.id}`")
         self._play = snapshot.fork()
         self._over = False
-        self._frame = self._play.observe()[0][-1]
+        self._frame = self._play.observe().frames[-1]
         return self._frame
 
     def _info(self, result: _native.StepResult) -> dict[str, Any]:
-        frames, state, completed, win_levels, available, _, _, changed = result
         mask = np.zeros(8, np.int8)
-        if state == "NOT_FINISHED":
-            mask[available] = 1
+        if result.state == "NOT_FINISHED":
+            mask[result.available_actions] = 1
         mask[0] = not self._play.reset_restarts_game
         return {
-            "state": state,
+            "state": result.state,
             "level": self._play.level,
-            "levels_completed": completed,
-            "win_levels": win_levels,
+            "levels_completed": result.levels_completed,
+            "win_levels": result.win_levels,
             "actions": self._play.action_count,
-            "changed": changed,
-            "frames": frames,
+            "changed": result.changed,
+            "frames": result.frames,
             "action_mask": _flat_mask(mask) if self._flat else mask,
         }
 

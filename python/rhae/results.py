@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rhae import _native
+from rhae._hosting import GamesDir, games_request
 
 __all__ = ["Verified", "score", "verify"]
 
@@ -41,11 +42,15 @@ def _text(recording: str | os.PathLike[str]) -> str:
     return Path(recording).read_text(encoding="utf-8")
 
 
-def verify(recording: str | os.PathLike[str]) -> Verified:
+def verify(
+    recording: str | os.PathLike[str], *, games_dir: GamesDir | None = None, unsafe_host: bool = False
+) -> Verified:
     """Replays a recording and compares every frame.
 
     Args:
         recording: A file in any format that ``rhae replay`` reads.
+        games_dir: A folder of hosted games, or several, in addition to the built-in environments.
+        unsafe_host: Run hosted games even if the system cannot fully isolate them.
 
     Raises:
         ValueError: The file is not a recording, or its environment is unknown.
@@ -65,10 +70,18 @@ def verify(recording: str | os.PathLike[str]) -> Verified:
         Verified(game_id='bx20-v1', ok=True, entry=None, difference=None, actions=1, state='NOT_FINISHED', levels_completed=0)
         >>> folder.cleanup()
     """
-    play, _, mismatch = _native.replay_recording(_text(recording))
+    replay = _native.replay_recording(_text(recording), games_request(games_dir, unsafe_host=unsafe_host))
+    play = replay.play
     current = play.observe()
-    entry, difference = mismatch or (None, None)
-    return Verified(play.id, mismatch is None, entry, difference, play.action_count, current[1], current[2])
+    return Verified(
+        game_id=play.id,
+        ok=replay.mismatch_entry is None,
+        entry=replay.mismatch_entry,
+        difference=replay.mismatch_reason,
+        actions=play.action_count,
+        state=current.state,
+        levels_completed=current.levels_completed,
+    )
 
 
 def score(*recordings: str | os.PathLike[str], method: str | None = None) -> dict[str, Any]:
@@ -102,10 +115,11 @@ def score(*recordings: str | os.PathLike[str], method: str | None = None) -> dic
     """
     plays = []
     for recording in recordings:
-        play, guid, mismatch = _native.replay_recording(_text(recording))
-        if mismatch is not None:
-            raise ValueError(f"`{os.fspath(recording)}` cannot be scored: at entry {mismatch[0]} {mismatch[1]}")
-        plays.append((play, guid or ""))
+        replay = _native.replay_recording(_text(recording), games_request(None))
+        if replay.mismatch_entry is not None:
+            where = f"at entry {replay.mismatch_entry} {replay.mismatch_reason}"
+            raise ValueError(f"`{os.fspath(recording)}` cannot be scored: {where}")
+        plays.append((replay.play, replay.guid or ""))
     card: dict[str, Any] = json.loads(
         _native.scorecard(json.dumps({"card_id": "recordings"}), plays, [], method or _native.methods()[0])
     )

@@ -5,8 +5,8 @@
 //! - **Kernels** for `rhae.arcengine`, the drop-in replacement of the official engine: drawing
 //!   (`draw`), collisions (`collide`), queries (`find`), clicks (`clicks`), copies
 //!   (`copy`, `construct`). They work on the Python objects of a game.
-//! - **Bindings** to the native environments: one play (`play`), many plays (`vector`), and
-//!   scorecards, replays and pictures (`results`).
+//! - **Bindings** to the libraries: one play (`play`), many plays (`vector`), scorecards, replays
+//!   and pictures (`results`), exploration and validation (`analysis`).
 //!
 //! # Invariants
 //!
@@ -29,6 +29,10 @@ mod raw;
 mod rendered;
 
 mod action;
+mod analysis;
+mod background;
+mod errors;
+mod hosting;
 mod play;
 mod results;
 mod vector;
@@ -40,6 +44,8 @@ use pyo3::prelude::*;
 mod _native {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::analysis::{ExploreProgress, ValidateProgress, explore, validate};
     #[pymodule_export]
     use crate::classes::{register_camera_class, register_sprite_class};
     #[pymodule_export]
@@ -62,9 +68,11 @@ mod _native {
         sprite_at, sprites_with_all_tags, sprites_with_any_tag, sprites_with_name, sprites_with_tag,
     };
     #[pymodule_export]
-    use crate::play::Play;
+    use crate::hosting::launch;
     #[pymodule_export]
-    use crate::results::{games, methods, palette, png, replay_recording, scorecard};
+    use crate::play::{Play, StepResult};
+    #[pymodule_export]
+    use crate::results::{Replay, games, methods, palette, png, replay_recording, scorecard};
     #[pymodule_export]
     use crate::vector::{Snapshot, Vector};
 

@@ -15,18 +15,25 @@ use rhae_session::{EnvironmentRuns, Play as Session, PlayStep};
 
 use crate::action::{action, flat_action};
 
-/// The result of an action: frames, play state, completed levels, all levels, available actions,
-/// and whether the action restarted the game, was counted, and changed the state.
-type StepResult<'py> = (
-    Bound<'py, PyArray3<u8>>,
-    &'static str,
-    u8,
-    u8,
-    Vec<u32>,
-    bool,
-    bool,
-    bool,
-);
+/// The result of an action.
+#[pyclass(frozen, get_all, module = "rhae._native")]
+pub(crate) struct StepResult {
+    /// The frames, as an array of shape (n, 64, 64). The last one is the settled frame.
+    frames: Py<PyArray3<u8>>,
+    /// The play state, such as `NOT_FINISHED`.
+    state: &'static str,
+    levels_completed: u8,
+    /// The number of all levels.
+    win_levels: u8,
+    /// The official numbers of the available actions.
+    available_actions: Vec<u32>,
+    /// Whether the action restarted the game.
+    full_reset: bool,
+    /// Whether the action was counted.
+    counted: bool,
+    /// Whether the action changed the state.
+    changed: bool,
+}
 
 /// A play of a native environment.
 #[pyclass(frozen, module = "rhae._native")]
@@ -75,6 +82,12 @@ impl Play {
         self.session().tally().level() + 1
     }
 
+    /// Returns the number of completed levels.
+    #[getter]
+    fn levels_completed(&self) -> u8 {
+        self.session().current().outcome.levels_completed
+    }
+
     /// Returns the number of actions counted so far.
     #[getter]
     fn action_count(&self) -> u64 {
@@ -88,17 +101,17 @@ impl Play {
     }
 
     /// Returns the current observation without an action.
-    fn observe<'py>(&self, py: Python<'py>) -> PyResult<StepResult<'py>> {
+    fn observe(&self, py: Python<'_>) -> PyResult<StepResult> {
         step_result(py, &self.session().current())
     }
 
     /// Executes the action with this official number and counts it.
-    fn act<'py>(&self, py: Python<'py>, number: i64, x: i64, y: i64) -> PyResult<StepResult<'py>> {
+    fn act(&self, py: Python<'_>, number: i64, x: i64, y: i64) -> PyResult<StepResult> {
         self.command(py, action(number, x, y)?)
     }
 
     /// Executes an action in the flat form and counts it.
-    fn act_flat<'py>(&self, py: Python<'py>, number: i64) -> PyResult<StepResult<'py>> {
+    fn act_flat(&self, py: Python<'_>, number: i64) -> PyResult<StepResult> {
         self.command(py, flat_action(number)?)
     }
 
@@ -122,11 +135,7 @@ impl Play {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn command<'py>(
-        &self,
-        py: Python<'py>,
-        action: rhae_engine::Action,
-    ) -> PyResult<StepResult<'py>> {
+    fn command(&self, py: Python<'_>, action: rhae_engine::Action) -> PyResult<StepResult> {
         let mut session = self.session();
         let answer = session
             .command(action)
@@ -150,26 +159,22 @@ impl Play {
     }
 }
 
-fn step_result<'py>(py: Python<'py>, answer: &PlayStep<'_>) -> PyResult<StepResult<'py>> {
-    let seen = answer.outcome;
-    let available = answer
-        .observation
-        .available
-        .iter()
-        .map(|kind| kind.id().into())
-        .collect();
-    let frames = array(py, answer.frames)?;
-    let win_levels = answer.observation.win_levels;
-    Ok((
-        frames,
-        seen.state.name(),
-        seen.levels_completed,
-        win_levels,
-        available,
-        seen.full_reset,
-        seen.counted,
-        seen.changed,
-    ))
+fn step_result(py: Python<'_>, answer: &PlayStep<'_>) -> PyResult<StepResult> {
+    let (seen, observation) = (answer.outcome, answer.observation);
+    Ok(StepResult {
+        frames: array(py, answer.frames)?.unbind(),
+        state: seen.state.name(),
+        levels_completed: seen.levels_completed,
+        win_levels: observation.win_levels,
+        available_actions: observation
+            .available
+            .iter()
+            .map(|kind| kind.id().into())
+            .collect(),
+        full_reset: seen.full_reset,
+        counted: seen.counted,
+        changed: seen.changed,
+    })
 }
 
 /// Copies frames into one array of shape (n, 64, 64).

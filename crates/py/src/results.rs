@@ -17,11 +17,9 @@ use rhae_scoring::Method;
 use rhae_session::{CardMetadata, EnvironmentRuns, replay};
 use serde_json::Value;
 
+use crate::errors::invalid;
+use crate::hosting::GamesRequest;
 use crate::play::Play;
-
-fn invalid(error: impl std::fmt::Display) -> PyErr {
-    PyValueError::new_err(error.to_string())
-}
 
 /// Returns the list of native environments as JSON, in the format of the REST API.
 #[pyfunction]
@@ -90,19 +88,39 @@ pub(crate) fn methods() -> Vec<&'static str> {
         .collect()
 }
 
-/// The play at the end of its recording, the recording's guid, and the first mismatch if there is
-/// one: the entry, counted from 1, and the reason.
-type ReplayResult = (Play, Option<String>, Option<(usize, String)>);
+/// The replay of a recording.
+#[pyclass(frozen, get_all, module = "rhae._native")]
+pub(crate) struct Replay {
+    /// The play at the end of its recording, or at the first mismatch.
+    play: Py<Play>,
+    /// The guid that the recording contains.
+    guid: Option<String>,
+    /// The first entry that does not match, counted from 1.
+    mismatch_entry: Option<usize>,
+    /// How that entry differs.
+    mismatch_reason: Option<String>,
+}
 
 /// Replays a recording, given as the text of its file.
 #[pyfunction]
-pub(crate) fn replay_recording(text: &str) -> PyResult<ReplayResult> {
+pub(crate) fn replay_recording(
+    py: Python<'_>,
+    text: &str,
+    games: GamesRequest,
+) -> PyResult<Replay> {
     let recording = Recording::parse(text).map_err(invalid)?;
-    let replayed = replay(&Builtin, &recording).map_err(invalid)?;
+    let games = games.load()?;
+    let replayed = py.detach(|| replay(&games, &recording)).map_err(invalid)?;
     let mismatch = replayed
         .mismatch
         .map(|mismatch| (mismatch.entry + 1, mismatch.reason));
-    Ok((Play::from(replayed.play), recording.header.guid, mismatch))
+    let (mismatch_entry, mismatch_reason) = mismatch.unzip();
+    Ok(Replay {
+        play: Py::new(py, Play::from(replayed.play))?,
+        guid: recording.header.guid,
+        mismatch_entry,
+        mismatch_reason,
+    })
 }
 
 /// Returns a PNG file that shows frames side by side.

@@ -1,0 +1,58 @@
+//! The catalogue of built-in and hosted games, and the launcher of their processes.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use rhae_games::Builtin;
+use rhae_pyhost::{Games, GamesOptions, Limits};
+
+use crate::errors::host_error;
+
+/// The Python object that describes the games of a call: `rhae._hosting.GamesRequest`.
+#[derive(FromPyObject)]
+pub(crate) struct GamesRequest {
+    folders: Vec<PathBuf>,
+    launcher: Vec<OsString>,
+    python: PathBuf,
+    unsafe_host: bool,
+    host_seconds: f64,
+    host_memory: u64,
+}
+
+impl GamesRequest {
+    /// Loads the built-in environments and those of the folders.
+    pub(crate) fn load(&self) -> PyResult<Games> {
+        if !(self.host_seconds > 0.0 && self.host_seconds <= 86_400.0) {
+            return Err(PyValueError::new_err(
+                "host_seconds must be more than 0 and at most 86,400",
+            ));
+        }
+        let options = GamesOptions {
+            folders: self.folders.clone(),
+            launcher: self.launcher.clone(),
+            python: Some(self.python.clone()),
+            unsafe_host: self.unsafe_host,
+            limits: Limits {
+                action: Duration::from_secs_f64(self.host_seconds),
+                memory_mb: self.host_memory,
+            },
+        };
+        Games::load(Arc::new(Builtin), options).map_err(|error| host_error(&error))
+    }
+}
+
+/// Enters the sandbox that the arguments describe and replaces this process with the program that
+/// they name. Returns the exit code if that fails. `rhae._launcher` calls it.
+#[pyfunction]
+pub(crate) fn launch(arguments: Vec<OsString>) -> u8 {
+    if rhae_sandbox::launch(arguments) == ExitCode::SUCCESS {
+        0
+    } else {
+        125
+    }
+}
