@@ -6,6 +6,7 @@
 
 mod arc;
 mod bench;
+mod completions;
 #[cfg(feature = "server")]
 mod db;
 mod explore;
@@ -19,6 +20,8 @@ mod llm;
 mod models;
 mod output;
 mod play;
+#[cfg(feature = "server")]
+mod reference;
 mod replay;
 mod run;
 mod run_args;
@@ -31,7 +34,7 @@ mod validate;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Measures how efficiently an agent, artificial or human, learns something it has never seen.
 #[derive(Parser)]
@@ -89,6 +92,10 @@ commands! {
     Arc(arc::ArcArgs) => |args| arc::run(&args);
     Llm(llm::LlmArgs) => |args| llm::run(&args);
     Bench(bench::BenchArgs) => |args| bench::run(&args);
+    Completions(completions::CompletionsArgs) => |args| completions::run(&args, Args::command());
+    #[cfg(feature = "server")]
+    #[command(hide = true)]
+    Reference(reference::ReferenceArgs) => |args| reference::run(&args, &Args::command());
     #[cfg(feature = "hosting")]
     #[command(name = hosted_games::SANDBOXED, hide = true, disable_help_flag = true)]
     Sandboxed(hosted_games::SandboxedArgs) => |args| Ok(hosted_games::run_sandboxed(args));

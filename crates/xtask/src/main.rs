@@ -1,5 +1,7 @@
 //! Commands for working on the repository: `cargo xtask --help`.
 
+mod docs;
+mod environment;
 mod game;
 mod licences;
 mod lint;
@@ -34,6 +36,8 @@ enum Command {
     Tidy,
     /// Check the Python package, the shell scripts and the fuzz targets.
     Lint,
+    /// Write the generated pages in docs/reference, or check them.
+    Docs(docs::DocsArgs),
     /// Solve, measure and draw a game during development.
     Game(game::GameArgs),
     /// Create the documentation's screenshots of the web app and of reports.
@@ -47,6 +51,7 @@ fn main() -> anyhow::Result<()> {
         Command::Test(args) => test::run(&args),
         Command::Tidy => tidy::run(),
         Command::Lint => lint::run(),
+        Command::Docs(args) => docs::run(&args),
         Command::Game(args) => game::run(&args),
         Command::Screenshots(args) => web::screenshots(&args),
         Command::SolveShuffled(args) => solve_shuffled::run(&args),

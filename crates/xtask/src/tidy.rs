@@ -8,11 +8,12 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::{licences, root, workflows};
+use crate::{environment, licences, root, workflows};
 
 /// The layer of each crate. A crate may depend only on crates of lower layers.
 const LAYERS: &[(&str, u8)] = &[
     ("rhae-engine", 0),
+    ("rhae-reference", 0),
     ("rhae-scoring", 0),
     ("rhae-stats", 0),
     ("rhae-throttle", 0),
@@ -70,6 +71,7 @@ pub(crate) fn run() -> Result<()> {
     licences::check(packages(&metadata)?, &mut violations)?;
     check_files(&mut violations)?;
     workflows::check(&mut violations)?;
+    environment::check(&mut violations)?;
     for name in PURE {
         if !root().join(format!("crates/{name}/clippy.toml")).is_file() {
             violations.push(format!(
