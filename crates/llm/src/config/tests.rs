@@ -69,6 +69,79 @@ fn serialised_config_has_no_header_values_and_can_be_parsed() {
     assert!(text.contains("\"date\":\"2026-11-01\""), "{text}");
 }
 
+/// A text of the file, its replacement, and a part of the expected error.
+const INVALID: &[(&str, &str, &str)] = &[
+    (
+        "openai-chat",
+        "openai-chatter",
+        "there is no provider `openai-chatter`: expected `openai-chat`",
+    ),
+    ("stream = true", "steam = true", "unknown field `steam`"),
+    (
+        "model = \"gpt-big\"",
+        "",
+        "the provider `openai-chat` requires `model`",
+    ),
+    (
+        "provider = \"openai-chat\"",
+        "provider = \"anthropic\"",
+        "requires `max_tokens` in `request`",
+    ),
+    (
+        "provider = \"openai-chat\"\nmodel = \"gpt-big\"",
+        "provider = \"gemini\"\nmodel = \"a?b\"",
+        "allows only letters",
+    ),
+    (
+        "https://example.org",
+        "ftp://example.org",
+        "`base_url` must start",
+    ),
+    (
+        "https://example.org",
+        "https://me:secret@example.org",
+        "name or password",
+    ),
+    (
+        "reasoning_effort",
+        "messages",
+        "`request` must not contain `messages`",
+    ),
+    (
+        "read_s = 7200",
+        "read_s = 0",
+        "`timeouts.read_s` must be more than 0",
+    ),
+    (
+        "total_s = 86400",
+        "total_s = nan",
+        "`timeouts.total_s` must be more than 0",
+    ),
+    (
+        "in_flight = 8",
+        "in_flight = 0",
+        "`limits.in_flight` must be at least 1",
+    ),
+    ("2026-11-01", "last year", "`prices.date` must be a date"),
+    ("input = 1.25", "input = -1", "a price must be from 0"),
+    (
+        "replies = [\"yes\", \"no\"]",
+        "",
+        "the provider `mock` requires `replies`",
+    ),
+    (
+        "replies",
+        "model = \"x\"\nreplies",
+        "does not support `model`",
+    ),
+    (
+        "[models.words]",
+        "[models.\"../words\"]",
+        "a name must have 1 to 64",
+    ),
+    ("[models.words]", "[models.words", "cannot be read"),
+];
+
 #[test]
 fn invalid_values_are_named() {
     let wrong = |from: &str, to: &str| {
@@ -76,78 +149,7 @@ fn invalid_values_are_named() {
             .unwrap_err()
             .to_string()
     };
-    let cases = [
-        (
-            "openai-chat",
-            "openai-chatter",
-            "there is no provider `openai-chatter`: expected `openai-chat`",
-        ),
-        ("stream = true", "steam = true", "unknown field `steam`"),
-        (
-            "model = \"gpt-big\"",
-            "",
-            "the provider `openai-chat` requires `model`",
-        ),
-        (
-            "provider = \"openai-chat\"",
-            "provider = \"anthropic\"",
-            "requires `max_tokens` in `request`",
-        ),
-        (
-            "provider = \"openai-chat\"\nmodel = \"gpt-big\"",
-            "provider = \"gemini\"\nmodel = \"a?b\"",
-            "allows only letters",
-        ),
-        (
-            "https://example.org",
-            "ftp://example.org",
-            "`base_url` must start",
-        ),
-        (
-            "https://example.org",
-            "https://me:secret@example.org",
-            "name or password",
-        ),
-        (
-            "reasoning_effort",
-            "messages",
-            "`request` must not contain `messages`",
-        ),
-        (
-            "read_s = 7200",
-            "read_s = 0",
-            "`timeouts.read_s` must be more than 0",
-        ),
-        (
-            "total_s = 86400",
-            "total_s = nan",
-            "`timeouts.total_s` must be more than 0",
-        ),
-        (
-            "in_flight = 8",
-            "in_flight = 0",
-            "`limits.in_flight` must be at least 1",
-        ),
-        ("2026-11-01", "last year", "`prices.date` must be a date"),
-        ("input = 1.25", "input = -1", "a price must be from 0"),
-        (
-            "replies = [\"yes\", \"no\"]",
-            "",
-            "the provider `mock` requires `replies`",
-        ),
-        (
-            "replies",
-            "model = \"x\"\nreplies",
-            "does not support `model`",
-        ),
-        (
-            "[models.words]",
-            "[models.\"../words\"]",
-            "a name must have 1 to 64",
-        ),
-        ("[models.words]", "[models.words", "cannot be read"),
-    ];
-    for (from, to, expected) in cases {
+    for (from, to, expected) in INVALID {
         let message = wrong(from, to);
         assert!(message.contains(expected), "{to}: {message}");
         assert!(!message.contains("secret@"), "{message}");
