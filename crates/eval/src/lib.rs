@@ -91,9 +91,11 @@
 //! ```
 
 mod estimate;
+mod files;
 mod ledger;
 mod plan;
 mod report;
+mod request;
 mod results;
 mod run;
 mod scheduler;
@@ -107,9 +109,11 @@ use std::path::PathBuf;
 use rhae_runs::RunsError;
 
 pub use estimate::{Estimate, estimate};
+pub use files::{results_json, write_results};
 pub use ledger::{ClosedAttempt, Ledger, OpenTransmission, RequestOutcome, RequestRecord};
 pub use plan::{Plan, PlannedSet, shard};
 pub use report::report;
+pub use request::{EvalRequest, PreparedEval, prepare_resumed};
 pub use results::{AttemptResult, EvalResults, SetResult, assemble};
 pub use run::{EvalSpec, Progress, check_limits, run};
 pub use solve_task::{SolveReport, solve_task};
@@ -140,6 +144,9 @@ pub enum EvalError {
     /// The configuration has an invalid value.
     #[error("{0}")]
     Config(String),
+    /// Data or a submission cannot be read.
+    #[error(transparent)]
+    Datasets(#[from] rhae_datasets::DatasetsError),
     /// Tasks, answers or scores are invalid.
     #[error(transparent)]
     Tasks(#[from] rhae_tasks::TasksError),

@@ -1,5 +1,6 @@
 //! The [`Solver`] interface and the built-in solvers.
 
+mod create;
 mod model;
 mod random;
 mod replay;
@@ -12,6 +13,7 @@ use rhae_llm::{Attempt, CostBound, SpendRefusal};
 use rhae_protocol::{EvalAnswer, EvalUsage};
 use rhae_tasks::{Task, TaskId};
 
+pub use create::{OpenModel, SolverOptions, SolverSettings, create_solver};
 pub use model::ModelSolver;
 pub use random::RandomSolver;
 pub use replay::ReplaySolver;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 use clap::Args;
+pub(super) use rhae_datasets::load_submission;
 use rhae_datasets::{absolute_paths, choose_sets, load_data, load_manifests};
-pub(super) use rhae_datasets::{load_submission, read_text as read};
 use rhae_tasks::{Loaded, Parser, Rules, Selection, TaskId, TaskSet};
 
 #[derive(Args)]

@@ -6,7 +6,6 @@
 mod limits;
 mod prompts;
 mod show;
-mod solvers;
 mod spec;
 
 use std::path::PathBuf;
@@ -14,9 +13,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use rhae_eval::{EvalResults, EvalSpec, PlannedSet, assemble, csv, estimate, markdown, report};
-use rhae_protocol::EvalConfig;
-use rhae_runs::RunFolder;
+use rhae_eval::{EvalSpec, PreparedEval, assemble, estimate, write_results};
 use rhae_tasks::{Parser, Protocol};
 
 use self::limits::EvalLimitArgs;
@@ -108,7 +105,7 @@ pub(super) fn run(args: &EvalArgs) -> Result<ExitCode> {
     if let Some(folder) = &args.dump_prompts {
         return prompts::dump(args, folder);
     }
-    let spec::PreparedRun {
+    let PreparedEval {
         folder,
         config,
         plan,
@@ -143,26 +140,4 @@ pub(super) fn run(args: &EvalArgs) -> Result<ExitCode> {
     let results = assemble(config, &plan.sets, &ledger, parser)?;
     write_results(folder, config, &plan.sets, &results)?;
     show::print_results(config, &results, folder, args.json)
-}
-
-/// Writes the files that are computed from the journal.
-fn write_results(
-    folder: &RunFolder,
-    config: &EvalConfig,
-    sets: &[PlannedSet],
-    results: &EvalResults,
-) -> Result<()> {
-    folder.write_json("results.json", &show::results_json(config, results)?)?;
-    folder.write("results.csv", csv(results).as_bytes())?;
-    folder.write("results.md", markdown(results).as_bytes())?;
-    folder.write("report.html", report(config, sets, results)?.as_bytes())?;
-    for set in &results.sets {
-        let name = if results.sets.len() == 1 {
-            "submission.json".to_owned()
-        } else {
-            format!("submission-{}.json", set.set.replace('/', "-"))
-        };
-        folder.write(&name, set.submission.to_string().as_bytes())?;
-    }
-    Ok(())
 }

@@ -22,17 +22,10 @@ pub(super) struct EvalLimitArgs {
 impl EvalLimitArgs {
     /// Returns the limits of a run. A limit without a flag is taken from `before`, the recorded
     /// limits of a resumed run.
-    pub(super) fn resolve(
-        &self,
-        before: Option<EvalLimits>,
-        default_jobs: usize,
-    ) -> Result<EvalLimits> {
+    pub(super) fn resolve(&self, before: Option<EvalLimits>) -> Result<EvalLimits> {
         self.shared.check()?;
         check_limit("task-timeout", self.task_timeout)?;
-        let before = before.unwrap_or(EvalLimits {
-            concurrency: default_jobs,
-            ..EvalLimits::default()
-        });
+        let before = before.unwrap_or_default();
         let rate = self.shared.rate_limit()?;
         Ok(EvalLimits {
             concurrency: self.shared.jobs().unwrap_or(before.concurrency),

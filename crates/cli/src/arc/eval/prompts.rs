@@ -12,15 +12,15 @@ use super::spec::resolve;
 use crate::output;
 
 pub(super) fn dump(args: &EvalArgs, folder: &Path) -> Result<ExitCode> {
-    let resolved = resolve(args)?;
-    let plan = Plan::new(resolved.sets, 1, resolved.solver.unit());
+    let (solver, sets) = resolve(args)?;
+    let plan = Plan::new(sets, 1, solver.unit());
     let mut written = 0;
     let to_stdout = folder == Path::new("-");
     if !to_stdout {
         fs::create_dir_all(folder)
             .with_context(|| format!("cannot create `{}`", folder.display()))?;
     }
-    for (request, text) in plan.prompts(resolved.solver.as_ref()) {
+    for (request, text) in plan.prompts(solver.as_ref()) {
         let tests: Vec<String> = request
             .tests
             .iter()

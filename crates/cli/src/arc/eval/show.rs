@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use rhae_eval::{Estimate, EvalResults, Ledger, Plan, Progress};
+use rhae_eval::{Estimate, EvalResults, Ledger, Plan, Progress, results_json};
 use rhae_protocol::{EvalConfig, EvalEnd};
 use rhae_runs::RunFolder;
-use rhae_tasks::{Protocol, Score};
-use serde_json::{Map, Value, json};
+use rhae_tasks::Protocol;
+use serde_json::json;
 
 use crate::arc::score::{measures, warnings};
 use crate::interrupt::INTERRUPTED;
@@ -103,67 +103,6 @@ impl RunProgress {
     pub(super) fn finish(&self) {
         self.0.finish_and_clear();
     }
-}
-
-/// Converts the results to JSON. The score of a single set is flattened into the document, as in
-/// `rhae arc score`.
-pub(super) fn results_json(config: &EvalConfig, results: &EvalResults) -> Result<Value> {
-    let mut value = serde_json::to_value(results)?;
-    let Value::Object(fields) = &mut value else {
-        return Ok(value);
-    };
-    let mut all = Map::new();
-    let plan = config.protocol == Protocol::Plan.name();
-    let headline = if plan {
-        "tasks_solved"
-    } else {
-        "mean_task_score"
-    };
-    all.insert("headline".to_owned(), json!(headline));
-    let flat = |score: &Score| -> Result<Value> {
-        let mut value = serde_json::to_value(score)?;
-        if plan && let Some(tasks) = value["results"].as_array_mut() {
-            for (task, result) in tasks.iter_mut().zip(&score.results) {
-                task["task"] = Value::from(result.task.problem_id());
-            }
-        }
-        Ok(value)
-    };
-    match results.sets.as_slice() {
-        [set] => {
-            match &set.score {
-                Some(score) => {
-                    if let Value::Object(score) = flat(score)? {
-                        all.extend(score);
-                    }
-                }
-                None => {
-                    let facts = json!({
-                        "set": set.set,
-                        "revision": set.revision,
-                        "tasks": set.tasks,
-                        "test_inputs": set.test_inputs,
-                        "scored": false,
-                    });
-                    all.extend(facts.as_object().cloned().unwrap_or_default());
-                }
-            }
-            fields.remove("sets");
-        }
-        sets => {
-            all.insert("average".to_owned(), json!(results.average()));
-            let scores = sets
-                .iter()
-                .map(|set| set.score.as_ref().map_or(Ok(Value::Null), flat))
-                .collect::<Result<Value>>()?;
-            all.insert("scores".to_owned(), scores);
-            fields.remove("sets");
-        }
-    }
-    for (key, field) in std::mem::take(fields) {
-        all.entry(key).or_insert(field);
-    }
-    Ok(Value::Object(all))
 }
 
 /// Prints the results. The exit code is 0 only if the run is finished.

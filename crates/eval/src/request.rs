@@ -1,0 +1,202 @@
+//! An evaluation as its user describes it, and how it becomes a run.
+//!
+//! The folder of a new run is created last, so an invalid option leaves no files behind.
+
+use std::path::{Path, PathBuf};
+
+use rhae_protocol::{EVAL_VERSION, EvalConfig, EvalLimits, RunIdentity, SOFTWARE, compact_utc};
+use rhae_runs::{RunFolder, load_lines, new_run_id, now_ms, unused_folder};
+use rhae_tasks::{Parser, Protocol, TaskSet};
+use serde_json::json;
+
+use crate::solver::{OpenModel, Solver, SolverOptions, SolverSettings, create_solver};
+use crate::{EvalError, Ledger, Plan, PlannedSet, check_limits, shard};
+
+/// The default number of requests in flight to a model.
+const MODEL_JOBS: usize = 8;
+
+/// A new evaluation as its user describes it.
+#[derive(Clone, Debug)]
+pub struct EvalRequest {
+    /// The solver: `search`, `random`, `model:NAME` or `replay:FILE`.
+    pub solver: String,
+    pub options: SolverOptions,
+    /// The absolute paths from which the sets were loaded.
+    pub data: Vec<String>,
+    pub sets: Vec<PlannedSet>,
+    /// The shard of the tasks as `[shard, shards]`, from 1; all tasks if absent.
+    pub shard: Option<[usize; 2]>,
+    pub protocol: Protocol,
+    /// The number of attempts at each test; the protocol's if absent.
+    pub attempts: Option<usize>,
+    /// The parser of answers; the protocol's if absent.
+    pub parser: Option<Parser>,
+    /// Whether the first attempt without a grid stops the run.
+    pub stop_at_failure: bool,
+    /// The limits. A concurrency of 0 stands for the default of the solver.
+    pub limits: EvalLimits,
+    /// The run folder; by default an unused one below `runs`.
+    pub out: Option<PathBuf>,
+    pub identity: RunIdentity,
+}
+
+/// Everything that a new or resumed run needs.
+pub struct PreparedEval {
+    pub folder: RunFolder,
+    pub config: EvalConfig,
+    pub plan: Plan,
+    /// The state of a resumed run.
+    pub ledger: Ledger,
+    pub solver: Box<dyn Solver>,
+    pub limits: EvalLimits,
+    /// A warning about limits that may be exceeded.
+    pub note: Option<String>,
+}
+
+impl EvalRequest {
+    /// Resolves the request and creates the run folder.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if an option is invalid, if the first request does not fit into a limit, and
+    /// if the folder exists and is not empty.
+    pub fn prepare(mut self, open_model: OpenModel<'_>) -> Result<PreparedEval, EvalError> {
+        let settings = self
+            .options
+            .settings(&self.solver, self.protocol.prompt())?;
+        let (solver, settings) = create_solver(&self.solver, settings, open_model)?;
+        if let Some([part, parts]) = self.shard {
+            shard(&mut self.sets, part, parts)?;
+            if self.sets.iter().all(|set| set.selection.is_empty()) {
+                return Err(EvalError::Config(format!(
+                    "shard {part}/{parts} contains no tasks"
+                )));
+            }
+        }
+        let mut limits = self.limits;
+        if limits.concurrency == 0 {
+            limits.concurrency = default_jobs(solver.as_ref());
+        }
+        ensure_measurable(&limits, solver.as_ref(), &settings)?;
+        let rules = self.protocol.rules();
+        let config = EvalConfig {
+            version: EVAL_VERSION,
+            software: SOFTWARE.to_owned(),
+            run_id: new_run_id()?,
+            solver: self.solver.clone(),
+            solver_settings: settings,
+            protocol: self.protocol.name().to_owned(),
+            attempts: self.attempts.unwrap_or(rules.attempts),
+            parser: self.parser.unwrap_or(rules.parser).name().to_owned(),
+            stop_at_failure: self.stop_at_failure,
+            shard: self.shard,
+            data: self.data,
+            sets: self.sets.iter().map(PlannedSet::record).collect(),
+            limits,
+            identity: self.identity,
+        };
+        let ledger = Ledger::default();
+        let plan = Plan::new(self.sets, config.attempts, solver.unit());
+        let note = check_limits(&plan, solver.as_ref(), &limits, &ledger, false)?;
+        let path = self.out.unwrap_or_else(|| default_folder(&self.solver));
+        let folder = RunFolder::create(&path, &config)?;
+        Ok(PreparedEval {
+            folder,
+            config,
+            plan,
+            ledger,
+            solver,
+            limits,
+            note,
+        })
+    }
+}
+
+/// Prepares the run in `folder`, whose configuration is `config`, to be continued. `sets` are the
+/// loaded data, and `limits` those of this process.
+///
+/// # Errors
+///
+/// Returns an error if the data or the settings of the solver differ from the start of the run, or
+/// if the next request does not fit into a limit.
+pub fn prepare_resumed(
+    folder: RunFolder,
+    config: EvalConfig,
+    sets: &[TaskSet],
+    limits: EvalLimits,
+    retry_failed: bool,
+    open_model: OpenModel<'_>,
+) -> Result<PreparedEval, EvalError> {
+    let planned = config
+        .sets
+        .iter()
+        .map(|set| PlannedSet::from_record(set, sets))
+        .collect::<Result<_, _>>()?;
+    let (solver, settings) =
+        create_solver(&config.solver, config.solver_settings.clone(), open_model)?;
+    if settings != config.solver_settings {
+        return Err(EvalError::Config(format!(
+            "the settings of the solver `{}` differ from the start of the run: {} then, {} now; restore them, or start a new run",
+            config.solver,
+            json!(config.solver_settings),
+            json!(settings)
+        )));
+    }
+    ensure_measurable(&limits, solver.as_ref(), &settings)?;
+    let plan = Plan::new(planned, config.attempts, solver.unit());
+    let ledger = Ledger::from_lines(&load_lines(folder.path()).unwrap_or_default());
+    let note = check_limits(&plan, solver.as_ref(), &limits, &ledger, retry_failed)?;
+    Ok(PreparedEval {
+        folder,
+        config,
+        plan,
+        ledger,
+        solver,
+        limits,
+        note,
+    })
+}
+
+/// Returns an error if a spend limit is given for a billed solver without known prices.
+fn ensure_measurable(
+    limits: &EvalLimits,
+    solver: &dyn Solver,
+    settings: &SolverSettings,
+) -> Result<(), EvalError> {
+    let has_prices = settings.get("priced") == Some(&json!(true));
+    if limits.cost_usd.is_some() && solver.is_billed() && !has_prices {
+        return Err(EvalError::Config(
+            "--max-cost requires `prices` in the configuration of the model; without them the cost is unknown".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+fn default_jobs(solver: &dyn Solver) -> usize {
+    if solver.is_billed() {
+        MODEL_JOBS
+    } else {
+        std::thread::available_parallelism().map_or(1, usize::from)
+    }
+}
+
+/// Returns an unused folder name with the current time and the solver.
+fn default_folder(solver: &str) -> PathBuf {
+    let plain: String = solver
+        .chars()
+        .take(40)
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() {
+                letter
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    let name = format!(
+        "{}-arc-{}",
+        compact_utc(now_ms()),
+        plain.trim_end_matches('-')
+    );
+    unused_folder(Path::new("runs"), &name)
+}

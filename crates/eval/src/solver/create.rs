@@ -1,0 +1,218 @@
+//! Creates solvers from their names, with all settings that determine their answers.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rhae_datasets::{load_submission, read_text};
+use rhae_engine::Rng;
+use rhae_llm::Model;
+use rhae_runs::{JOURNAL, RunsError, load_lines};
+use rhae_solve::Budget;
+use rhae_tasks::Prompt;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use super::{ModelSolver, RandomSolver, ReplaySolver, SearchSolver, Solver};
+use crate::EvalError;
+
+/// Settings of a solver, as stored in the configuration of a run.
+pub type SolverSettings = BTreeMap<String, Value>;
+
+/// Opens a model of a configuration file.
+pub type OpenModel<'a> = &'a dyn Fn(&Path, &str) -> Result<Model, EvalError>;
+
+/// The options of a new run that only some solvers use.
+#[derive(Clone, Debug, Default)]
+pub struct SolverOptions {
+    /// For `search`: the budget for each test, in examined cells.
+    pub work: Option<u64>,
+    /// For `random`: the seed of the generator.
+    pub seed: Option<u64>,
+    /// For models: the name of a prompt template, or its file; the protocol's if absent.
+    pub prompt: Option<String>,
+    /// For models: the configuration file.
+    pub models: PathBuf,
+}
+
+impl SolverOptions {
+    /// Returns the settings of the solver `name`. `default_prompt` is the prompt of the protocol.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if an option belongs to another solver.
+    pub fn settings(&self, name: &str, default_prompt: &str) -> Result<SolverSettings, EvalError> {
+        let is_model = name.starts_with("model:");
+        for (is_given, belongs, message) in [
+            (
+                self.work.is_some(),
+                name == "search",
+                "--work requires `--solver search`",
+            ),
+            (
+                self.seed.is_some(),
+                name == "random",
+                "--seed requires `--solver random`",
+            ),
+            (
+                self.prompt.is_some(),
+                is_model,
+                "--prompt requires `--solver model:NAME`",
+            ),
+        ] {
+            if is_given && !belongs {
+                return Err(EvalError::Config(message.to_owned()));
+            }
+        }
+        let mut settings = SolverSettings::new();
+        let mut set = |name: &str, value: Value| settings.insert(name.to_owned(), value);
+        if let Some(work) = self.work {
+            set("work", json!(work));
+        }
+        if let Some(seed) = self.seed {
+            set("seed", json!(seed));
+        }
+        if is_model {
+            set(
+                "prompt",
+                json!(self.prompt.as_deref().unwrap_or(default_prompt)),
+            );
+            let models = self.models.canonicalize();
+            let models = models.unwrap_or_else(|_| self.models.clone());
+            set("models", json!(models.display().to_string()));
+        }
+        Ok(settings)
+    }
+}
+
+/// Creates the solver called `name`. Returns it with all settings that determine its answers: the
+/// given settings, the defaults of missing ones, and checksums of files and models.
+///
+/// # Errors
+///
+/// Returns an error if there is no such solver, or a file or model that it needs cannot be read.
+pub fn create_solver(
+    name: &str,
+    settings: SolverSettings,
+    open_model: OpenModel<'_>,
+) -> Result<(Box<dyn Solver>, SolverSettings), EvalError> {
+    match name.split_once(':') {
+        None if name == "search" => Ok(search(settings)),
+        None if name == "random" => Ok(random(settings)),
+        Some(("replay", file)) => replay(file, settings),
+        Some(("model", model_name)) => model(model_name, settings, open_model),
+        _ => Err(EvalError::Config(format!(
+            "`{name}` is not a solver: expected `search`, `random`, `model:NAME` or `replay:FILE`"
+        ))),
+    }
+}
+
+fn search(mut settings: SolverSettings) -> (Box<dyn Solver>, SolverSettings) {
+    let work = settings
+        .get("work")
+        .and_then(Value::as_u64)
+        .unwrap_or(Budget::default().work);
+    let budget = Budget {
+        work,
+        ..Budget::default()
+    };
+    settings.insert("work".to_owned(), json!(budget.work));
+    settings.insert("cells".to_owned(), json!(budget.cells));
+    (Box::new(SearchSolver { budget }), settings)
+}
+
+fn random(mut settings: SolverSettings) -> (Box<dyn Solver>, SolverSettings) {
+    let seed = settings.get("seed").and_then(Value::as_u64).unwrap_or(0);
+    settings.insert("seed".to_owned(), json!(seed));
+    settings.insert("generator".to_owned(), json!(Rng::NAME));
+    (Box::new(RandomSolver { seed }), settings)
+}
+
+fn replay(
+    files_argument: &str,
+    mut settings: SolverSettings,
+) -> Result<(Box<dyn Solver>, SolverSettings), EvalError> {
+    // A resumed run reads the files again, possibly from another working directory, so the settings
+    // store absolute paths.
+    let recorded: Option<Vec<PathBuf>> = settings
+        .get("files")
+        .and_then(Value::as_object)
+        .map(|files| files.keys().map(PathBuf::from).collect());
+    let paths = recorded.unwrap_or_else(|| match Path::new(files_argument).exists() {
+        true => vec![PathBuf::from(files_argument)],
+        false => files_argument.split(',').map(PathBuf::from).collect(),
+    });
+    let mut solver: Option<ReplaySolver> = None;
+    let mut files = Map::new();
+    for path in paths {
+        let path = path
+            .canonicalize()
+            .map_err(RunsError::file("read", &path))?;
+        let (replay, content) = replayed_file(&path)?;
+        let sha256 = if content.is_file() {
+            json!(hash(&read_text(&content)?))
+        } else {
+            Value::Null
+        };
+        files.insert(path.display().to_string(), sha256);
+        match &mut solver {
+            Some(solver) => solver.join(replay),
+            None => solver = Some(replay),
+        }
+    }
+    settings.insert("files".to_owned(), Value::Object(files));
+    let no_file = || EvalError::Config("`replay:` needs a file or a folder".to_owned());
+    Ok((Box::new(solver.ok_or_else(no_file)?), settings))
+}
+
+/// Reads a submission or the journal of a run folder. Also returns the file that contains it.
+fn replayed_file(path: &Path) -> Result<(ReplaySolver, PathBuf), EvalError> {
+    let journal = if path.is_dir() {
+        path.join(JOURNAL)
+    } else {
+        path.to_owned()
+    };
+    let is_journal =
+        journal.extension().is_some_and(|ending| ending == "jsonl") && journal.is_file();
+    if is_journal {
+        let folder = journal.parent().unwrap_or(Path::new("."));
+        return Ok((ReplaySolver::from_journal(&load_lines(folder)?), journal));
+    }
+    let submission = load_submission(path)?;
+    Ok((ReplaySolver::from_submission(&submission), path.to_owned()))
+}
+
+fn model(
+    name: &str,
+    mut settings: SolverSettings,
+    open_model: OpenModel<'_>,
+) -> Result<(Box<dyn Solver>, SolverSettings), EvalError> {
+    let text = |settings: &SolverSettings, key: &str| {
+        settings.get(key).and_then(Value::as_str).map(str::to_owned)
+    };
+    let models = text(&settings, "models").unwrap_or_default();
+    let model = open_model(Path::new(&models), name)?;
+    let prompt_name = text(&settings, "prompt").unwrap_or_else(|| "official".to_owned());
+    let file = Path::new(&prompt_name);
+    let (prompt, recorded_name) = if file.is_file() {
+        let path = file.canonicalize();
+        let path = path.map_or(prompt_name.clone(), |path| path.display().to_string());
+        (Prompt::parse(&prompt_name, &read_text(file)?)?, path)
+    } else {
+        (Prompt::built_in(&prompt_name)?, prompt_name)
+    };
+    settings.insert("prompt".to_owned(), json!(recorded_name));
+    settings.insert("prompt_sha256".to_owned(), json!(prompt.hash()));
+    let config = serde_json::to_value(model.config())
+        .map_err(|error| EvalError::Config(error.to_string()))?;
+    settings.insert("model_sha256".to_owned(), json!(hash(&config.to_string())));
+    settings.insert("priced".to_owned(), json!(model.config().prices.is_some()));
+    settings.insert("model".to_owned(), config);
+    Ok((Box::new(ModelSolver { model, prompt }), settings))
+}
+
+fn hash(text: &str) -> String {
+    Sha256::digest(text)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
