@@ -7,40 +7,62 @@ use rhae_tasks::{Measure, Score};
 
 use crate::results::{AttemptResult, EvalResults};
 
+/// The columns of the CSV file.
+const COLUMNS: [&str; 14] = [
+    "set",
+    "task",
+    "test",
+    "attempt",
+    "request",
+    "outcome",
+    "right",
+    "seconds",
+    "input_tokens",
+    "cached_tokens",
+    "output_tokens",
+    "reasoning_tokens",
+    "cost_usd",
+    "how",
+];
+
 /// Formats the results as CSV, one line for each attempt.
 pub fn csv(results: &EvalResults) -> String {
-    let mut text = String::from(
-        "set,task,test,attempt,request,outcome,right,seconds,input_tokens,cached_tokens,output_tokens,reasoning_tokens,cost_usd,how\n",
-    );
-    for one in &results.attempt_results {
-        let right = one
-            .right
-            .map_or("", |right| if right { "true" } else { "false" });
-        let spent = &one.spent;
-        let _ = writeln!(
-            text,
-            "{},{},{},{},{},{},{right},{:.3},{},{},{},{},{},{}",
-            field(&one.set),
-            one.task,
-            one.test + 1,
-            one.attempt,
-            one.request
-                .map_or_else(String::new, |request| request.to_string()),
-            outcome(one),
-            one.ms as f64 / 1000.0,
-            spent.input_tokens,
-            spent.cached_tokens,
-            spent.output_tokens,
-            spent.reasoning_tokens,
-            if spent.unpriced == 0 {
-                spent.cost_usd.to_string()
-            } else {
-                String::new()
-            },
-            field(one.how.as_deref().unwrap_or_default()),
-        );
-    }
-    text
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    let written = std::iter::once(COLUMNS.map(str::to_owned))
+        .chain(results.attempt_results.iter().map(record))
+        .try_for_each(|record| writer.write_record(record));
+    written.expect("writing to memory does not fail");
+    let bytes = writer
+        .into_inner()
+        .expect("writing to memory does not fail");
+    String::from_utf8(bytes).expect("all fields are text")
+}
+
+fn record(one: &AttemptResult) -> [String; COLUMNS.len()] {
+    let spent = &one.spent;
+    let priced = spent.unpriced == 0;
+    [
+        field(&one.set),
+        one.task.to_string(),
+        (one.test + 1).to_string(),
+        one.attempt.to_string(),
+        one.request
+            .map_or_else(String::new, |request| request.to_string()),
+        outcome(one).to_owned(),
+        one.right
+            .map_or_else(String::new, |right| right.to_string()),
+        format!("{:.3}", one.ms as f64 / 1000.0),
+        spent.input_tokens.to_string(),
+        spent.cached_tokens.to_string(),
+        spent.output_tokens.to_string(),
+        spent.reasoning_tokens.to_string(),
+        if priced {
+            spent.cost_usd.to_string()
+        } else {
+            String::new()
+        },
+        field(one.how.as_deref().unwrap_or_default()),
+    ]
 }
 
 fn outcome(one: &AttemptResult) -> &'static str {
@@ -52,20 +74,15 @@ fn outcome(one: &AttemptResult) -> &'static str {
     }
 }
 
-/// Escapes a field. A leading formula character is prefixed with an apostrophe, so that
-/// spreadsheets treat the field as text.
+/// Makes external text safe for a spreadsheet: control characters become spaces, and a leading
+/// formula character is prefixed with an apostrophe, so that the field is treated as text.
 fn field(text: &str) -> String {
     let flat: String = text
         .chars()
         .map(|letter| if letter.is_control() { ' ' } else { letter })
         .collect();
-    let flat = if flat.starts_with(['=', '+', '-', '@']) {
+    if flat.starts_with(['=', '+', '-', '@']) {
         format!("'{flat}")
-    } else {
-        flat
-    };
-    if flat.contains([',', '"']) {
-        format!("\"{}\"", flat.replace('"', "\"\""))
     } else {
         flat
     }
@@ -204,7 +221,7 @@ mod tests {
     #[test]
     fn fields_and_lines_are_escaped() {
         assert_eq!(field("plain"), "plain");
-        assert_eq!(field("a,b \"c\"\n"), "\"a,b \"\"c\"\" \"");
+        assert_eq!(field("a,b \"c\"\n"), "a,b \"c\" ");
         assert_eq!(field("=1+1"), "'=1+1");
         assert_eq!(line("<b> a|b\n"), "\\<b\\> a\\|b ");
     }

@@ -90,12 +90,12 @@ impl FetchRecord {
             "`name` must be a single path component"
         );
         let path = folder.join(name);
-        let digest = hex(content);
+        let digest = sha256(content);
         let written = match fs::symlink_metadata(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => WriteOutcome::Created,
             Err(error) => return Err(failed("read", &path)(error)),
             Ok(_) => {
-                let present = hex(&read_bytes(&path)?);
+                let present = sha256(&read_bytes(&path)?);
                 match self.files.get(name) {
                     _ if present == digest => WriteOutcome::Unchanged,
                     Some(fetched) if *fetched == present => WriteOutcome::Updated,
@@ -122,7 +122,7 @@ impl FetchRecord {
         for (name, digest) in &self.files {
             let path = folder.join(Path::new(name).file_name().unwrap_or_default());
             let change = match read_bytes(&path) {
-                Ok(bytes) if hex(&bytes) == *digest => continue,
+                Ok(bytes) if sha256(&bytes) == *digest => continue,
                 Ok(_) => "was changed",
                 Err(HostError::File { error, .. }) if error.kind() == ErrorKind::NotFound => {
                     "was removed"
@@ -139,11 +139,8 @@ impl FetchRecord {
     }
 }
 
-fn hex(content: &[u8]) -> String {
-    Sha256::digest(content)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+fn sha256(content: &[u8]) -> String {
+    hex::encode(Sha256::digest(content))
 }
 
 /// Replaces a file atomically.

@@ -92,10 +92,7 @@ impl GameFolder {
     /// Returns the SHA-256 digest of the game's source in hexadecimal. It identifies the game as it
     /// was played.
     pub fn digest(&self) -> String {
-        self.checksum
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        hex::encode(self.checksum)
     }
 
     /// Reads the Python source, if there is one.

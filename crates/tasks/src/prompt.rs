@@ -207,10 +207,7 @@ impl Prompt {
             ));
         }
         let system = section("system").map(|(_, _, body)| (*body).to_owned());
-        let hash = Sha256::digest(text)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let hash = hex::encode(Sha256::digest(text));
         Ok(Self {
             name: name.to_owned(),
             hash,

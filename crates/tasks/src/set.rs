@@ -34,7 +34,7 @@ impl TaskSet {
         for (id, task) in &self.tasks {
             hash.update(format!("{id}\n{}\n", task.to_json()));
         }
-        hex(&hash.finalize())
+        hex::encode(hash.finalize())
     }
 
     /// Returns the number of training pairs and the number of tests.
@@ -135,8 +135,4 @@ impl TaskSet {
             tasks,
         })
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

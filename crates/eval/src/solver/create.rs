@@ -211,8 +211,5 @@ fn model(
 }
 
 fn hash(text: &str) -> String {
-    Sha256::digest(text)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex::encode(Sha256::digest(text))
 }
