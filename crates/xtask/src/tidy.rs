@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::{environment, licences, root, workflows};
+use crate::{command_line, environment, licences, root, workflows};
 
 /// The layer of each crate. A crate may depend only on crates of lower layers.
 const LAYERS: &[(&str, u8)] = &[
@@ -70,6 +70,7 @@ pub(crate) fn run() -> Result<()> {
     check_layers(&metadata, &mut violations)?;
     licences::check(packages(&metadata)?, &mut violations)?;
     check_files(&mut violations)?;
+    command_line::check(&mut violations)?;
     workflows::check(&mut violations)?;
     environment::check(&mut violations)?;
     for name in PURE {
@@ -181,7 +182,7 @@ fn check_files(violations: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+pub(crate) fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
