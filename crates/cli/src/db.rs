@@ -8,10 +8,10 @@ use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use rhae_protocol::DatabaseReport;
 use rhae_server::verify;
+use rhae_store::Database;
 
 use crate::hosted_games::HostedGamesArgs;
 use crate::output;
-use crate::serve::database::Database;
 
 /// Check the database of `rhae serve`.
 #[derive(Args)]

@@ -8,11 +8,10 @@ use clap::{Args, Subcommand};
 use rhae_protocol::KeyListing;
 use rhae_report::keys_table;
 use rhae_server::{ApiKey, Clock, SystemClock, new_key};
-use rhae_store::{GameSet, Invitation, Key, KeyId, Scopes};
+use rhae_store::{Database, GameSet, Invitation, Key, KeyId, Scopes};
 use serde_json::json;
 
 use crate::output;
-use crate::serve::database::Database;
 
 /// Create, list and revoke API keys of a server, and invite visitors.
 ///
@@ -167,7 +166,7 @@ async fn existing(db: &Path) -> Result<Database> {
         "the database `{}` does not exist",
         db.display()
     );
-    Database::open(db).await
+    Ok(Database::open(db).await?)
 }
 
 /// Generates a key and stores it.

@@ -1,7 +1,6 @@
 //! `rhae serve`: the ARC-AGI-3 REST API.
 
 mod config;
-pub(crate) mod database;
 mod log;
 mod settings;
 
@@ -14,12 +13,12 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::Args;
 use rhae_server::{Server, SystemClock, serve, serve_metrics, serve_tls};
+use rhae_store::Database;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::output;
 use config::ServeConfig;
-use database::Database;
 use settings::{Auth, Settings};
 
 /// How long requests in flight may take to finish after the server was asked to stop.

@@ -16,6 +16,18 @@ pub enum StoreError {
     /// The database does not accept writes.
     #[error("the database is read-only: {0}")]
     ReadOnly(String),
+    /// The database cannot be opened.
+    #[error("cannot open the database {database}: {error}")]
+    Open {
+        /// The file or the address, without a password.
+        database: String,
+        error: Box<Self>,
+    },
+    /// This software was built without the feature `postgres`.
+    #[error(
+        "this build of rhae cannot use PostgreSQL: name a file with --db, or build rhae with the feature `postgres`"
+    )]
+    NoPostgres,
     /// The database cannot be reached, or failed in another way.
     #[error("the database failed: {0}")]
     Unavailable(String),
@@ -64,6 +76,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Adds the name of the database that could not be opened.
+    pub(crate) fn while_opening(self, database: String) -> Self {
+        Self::Open {
+            database,
+            error: Box::new(self),
+        }
+    }
+
     /// Returns whether the client may send the same request again. This is the case if the database
     /// failed without writing, or if another request appended to the log or used the idempotency
     /// key first.

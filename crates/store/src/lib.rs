@@ -100,6 +100,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod database;
 mod error;
 mod idempotency;
 mod keys;
@@ -111,6 +112,7 @@ mod sqlite;
 mod store;
 mod summary;
 
+pub use database::Database;
 pub use error::StoreError;
 pub use idempotency::{CompletedRequest, IdempotencyKey, RequestOutcome};
 pub use keys::{GameSet, GameSets, Invitation, Key, KeyId, KeyIdError, KeyStore, Scopes};

@@ -1,16 +1,16 @@
-//! The database named by `--db`. Its `Display` form contains no password.
+//! A database that is named by a file path or a PostgreSQL URL. Its `Display` form contains no
+//! password.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
-use rhae_store::{KeyStore, SqliteOptions, SqliteStore, Store, is_postgres_url};
+use crate::{KeyStore, SqliteOptions, SqliteStore, Store, StoreError, is_postgres_url};
 #[cfg(feature = "postgres")]
-use rhae_store::{PostgresAddress, PostgresStore};
+use crate::{PostgresAddress, PostgresStore};
 
 /// An open database.
-pub(crate) enum Database {
+pub enum Database {
     /// An SQLite file.
     Sqlite(PathBuf, Arc<SqliteStore>),
     /// A PostgreSQL database, which several servers may share.
@@ -19,14 +19,22 @@ pub(crate) enum Database {
 }
 
 impl Database {
-    /// Opens the database that `--db` names: a PostgreSQL URL or else a file.
-    pub(crate) async fn open(db: &Path) -> Result<Self> {
+    /// Opens the database that `db` names: a PostgreSQL URL or else a file.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Open`] if the database cannot be opened.
+    pub async fn open(db: &Path) -> Result<Self, StoreError> {
         Self::open_with(db, SqliteOptions::default()).await
     }
 
     /// Opens a database for reading. An SQLite file must exist and is opened read-only; a
     /// PostgreSQL database is opened as by [`Database::open`].
-    pub(crate) async fn open_read_only(db: &Path) -> Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Open`] if the database cannot be opened.
+    pub async fn open_read_only(db: &Path) -> Result<Self, StoreError> {
         Self::open_with(
             db,
             SqliteOptions {
@@ -37,39 +45,38 @@ impl Database {
         .await
     }
 
-    async fn open_with(db: &Path, options: SqliteOptions) -> Result<Self> {
+    async fn open_with(db: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
         if let Some(url) = db.to_str().filter(|text| is_postgres_url(text)) {
             return Self::open_postgres(url).await;
         }
-        let store = SqliteStore::open(db, options).await;
-        let store =
-            store.with_context(|| format!("cannot open the database `{}`", db.display()))?;
+        let store = SqliteStore::open(db, options)
+            .await
+            .map_err(|error| error.while_opening(format!("`{}`", db.display())))?;
         Ok(Self::Sqlite(db.to_owned(), Arc::new(store)))
     }
 
     #[cfg(feature = "postgres")]
-    async fn open_postgres(url: &str) -> Result<Self> {
+    async fn open_postgres(url: &str) -> Result<Self, StoreError> {
         let address: PostgresAddress = url.parse()?;
         let store = PostgresStore::open(&address)
             .await
-            .with_context(|| format!("cannot open the database {address}"))?;
+            .map_err(|error| error.while_opening(address.to_string()))?;
         Ok(Self::Postgres(Box::new(address), Arc::new(store)))
     }
 
     /// Refuses the URL without repeating it, because it may contain a password.
     #[cfg(not(feature = "postgres"))]
-    async fn open_postgres(_url: &str) -> Result<Self> {
-        anyhow::bail!(
-            "this build of rhae cannot use PostgreSQL: name a file with --db, or build rhae with the feature `postgres`"
-        )
+    async fn open_postgres(_url: &str) -> Result<Self, StoreError> {
+        Err(StoreError::NoPostgres)
     }
 
     /// Returns whether the database may exist: an existing file, or any PostgreSQL URL.
-    pub(crate) fn may_exist(db: &Path) -> bool {
+    pub fn may_exist(db: &Path) -> bool {
         db.exists() || db.to_str().is_some_and(is_postgres_url)
     }
 
-    pub(crate) fn store(&self) -> Arc<dyn Store> {
+    /// Returns the storage of cards and plays.
+    pub fn store(&self) -> Arc<dyn Store> {
         match self {
             Self::Sqlite(_, store) => Arc::clone(store) as _,
             #[cfg(feature = "postgres")]
@@ -77,7 +84,8 @@ impl Database {
         }
     }
 
-    pub(crate) fn keys(&self) -> Arc<dyn KeyStore> {
+    /// Returns the storage of API keys.
+    pub fn keys(&self) -> Arc<dyn KeyStore> {
         match self {
             Self::Sqlite(_, store) => Arc::clone(store) as _,
             #[cfg(feature = "postgres")]
@@ -87,7 +95,7 @@ impl Database {
 
     /// Completes pending writes and closes the database. If an abandoned request still holds the
     /// store, this does nothing, and the database is closed when the process exits.
-    pub(crate) async fn close(self) {
+    pub async fn close(self) {
         match self {
             Self::Sqlite(_, store) => {
                 if let Some(store) = Arc::into_inner(store) {
