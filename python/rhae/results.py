@@ -42,9 +42,7 @@ def _text(recording: str | os.PathLike[str]) -> str:
     return Path(recording).read_text(encoding="utf-8")
 
 
-def verify(
-    recording: str | os.PathLike[str], *, games_dir: GamesDir | None = None, unsafe_host: bool = False
-) -> Verified:
+def verify(recording: str | os.PathLike[str], *, games_dir: GamesDir | None = None, unsafe_host: bool = False) -> Verified:
     """Replays a recording and compares every frame.
 
     Args:

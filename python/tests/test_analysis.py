@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from program import EXAMPLES
+from program import rhae as run_program
+
 import rhae
-from program import EXAMPLES, rhae as run_program
 from rhae.analysis import ExploreProgress, ValidateProgress
 
 

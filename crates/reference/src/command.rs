@@ -154,6 +154,7 @@ mod tests {
                 Arg::new("addr")
                     .long("addr")
                     .env("TOOL_ADDR")
+                    .value_name("ADDR")
                     .help("Address to listen on [default: 127.0.0.1:80]"),
             )
             .arg(
@@ -161,6 +162,7 @@ mod tests {
                     .long("log")
                     .value_parser(["text", "json"])
                     .default_value("text")
+                    .value_name("FORMAT")
                     .help("Format"),
             )
             .arg(Arg::new("config").long("config").value_name("FILE"))
@@ -186,8 +188,8 @@ mod tests {
             "## `tool`\n\nA tool\n",
             "| `-q, --quiet` | Print nothing |  |",
             "## `tool serve`\n\nStart a server\n",
-            "| `--addr <addr>` | Address to listen on | 127.0.0.1:80 |",
-            "| `--log <log>` | Format: `text`, `json` | `text` |",
+            "| `--addr <ADDR>` | Address to listen on | 127.0.0.1:80 |",
+            "| `--log <FORMAT>` | Format: `text`, `json` | `text` |",
         ] {
             assert!(text.contains(part), "{part}\n{text}");
         }

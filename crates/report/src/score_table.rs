@@ -1,7 +1,7 @@
 //! Scores of static tasks as text for a terminal.
 //!
 //! The texts may contain names and messages from files. Callers pass them through
-//! [`plain`](crate::plain) before they print them.
+//! [`plain`] before they print them.
 
 use std::fmt::Write as _;
 

@@ -4,11 +4,11 @@
 //! | --- | --- |
 //! | [`SandboxSpec`] | a program, its arguments, the paths that it may read, and its limits |
 //! | [`Launcher`] | starts programs in the sandbox |
-//! | [`launch`] | the code of the launcher's process |
+//! | [`launch()`] | the code of the launcher's process |
 //! | [`Layers`] | which layers of the sandbox the system provides |
 //!
 //! A [`Launcher`] starts a process, usually this program with a hidden subcommand, which calls
-//! [`launch`]. That process applies every layer to itself and then becomes the untrusted program
+//! [`launch()`]. That process applies every layer to itself and then becomes the untrusted program
 //! through `exec`, so no line of foreign code runs outside the sandbox.
 //!
 //! - **Landlock** (required): only the listed paths can be opened, for reading and executing. Newer

@@ -25,7 +25,7 @@ pub struct SandboxSpec {
 }
 
 impl SandboxSpec {
-    /// Returns the arguments that [`launch`](crate::launch) accepts.
+    /// Returns the arguments that [`launch`](fn@crate::launch) accepts.
     pub(crate) fn to_arguments(&self) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = Vec::new();
         for path in &self.read {

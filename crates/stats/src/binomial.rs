@@ -136,6 +136,10 @@ pub fn effective_sample_size(sizes: impl IntoIterator<Item = usize>) -> f64 {
 /// assert_eq!(mcnemar_p(0, 0), 1.0);
 /// ```
 pub fn mcnemar_p(only_first: u64, only_second: u64) -> f64 {
+    // The tail then contains at least half of the distribution; its sum in floats may round below.
+    if only_first.abs_diff(only_second) <= 1 {
+        return 1.0;
+    }
     let tail = Binomial::new(0.5, only_first + only_second)
         .expect("0.5 is a probability")
         .cdf(only_first.min(only_second));
@@ -175,6 +179,7 @@ mod tests {
     fn mcnemar_p_values_are_exact() {
         assert_eq!(mcnemar_p(0, 0), 1.0);
         assert_eq!(mcnemar_p(3, 3), 1.0);
+        assert_eq!(mcnemar_p(2, 1), 1.0);
         assert!((mcnemar_p(6, 0) - 2.0 / 64.0).abs() < 1e-12);
         assert_eq!(mcnemar_p(1, 9), mcnemar_p(9, 1));
     }

@@ -1,6 +1,6 @@
 //! Playing and replaying environments in a terminal.
 //!
-//! [`play`] lets a person play an environment, and [`replay`] shows a recording. Both switch the
+//! [`play()`] lets a person play an environment, and [`replay()`] shows a recording. Both switch the
 //! terminal to full-screen mode and return when the user quits or a signal arrives. [`task_text`],
 //! [`attempts_text`] and [`solutions_text`] show static tasks, in colours if a [`ColorDepth`] is
 //! given.

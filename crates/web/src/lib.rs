@@ -5,7 +5,7 @@
 //! [`file_replay_page`], [`watch_list_page`], [`watch_page()`], [`cards_page()`], [`card_page()`],
 //! [`sign_in_page()`], [`invitation_page`] and [`error_page`]. All of them except
 //! [`invitation_page`] take a [`Viewer`], which determines the sign-in link in the header.
-//! [`asset()`] returns an embedded file by its name, and [`card_csv`] renders a scorecard as CSV.
+//! [`asset()`] returns an embedded file by its name, and [`card_csv()`] renders a scorecard as CSV.
 //!
 //! # Invariants
 //!

@@ -72,9 +72,15 @@ fn billed(served: &[ServedRequest]) -> u64 {
 /// Returns the comparable parts of decisions. The cost is left out, because parsing a decimal
 /// number may change its last bit.
 fn comparable(decisions: &[Decision]) -> Vec<(Action, String, ModelUsage)> {
-    let spent = |decision: &Decision| ModelUsage {
-        cost_usd: None,
-        ..ModelUsage::from_details(&decision.details).unwrap()
+    // Costs are sums of floats in different orders, so they are compared rounded or not at all.
+    let round = |usd: f64| (usd * 1e9).round() / 1e9;
+    let spent = |decision: &Decision| {
+        let usage = ModelUsage::from_details(&decision.details).unwrap();
+        ModelUsage {
+            cost_usd: None,
+            possibly_paid_usd: usage.possibly_paid_usd.map(round),
+            ..usage
+        }
     };
     let reasoning = |decision: &Decision| decision.details.reasoning.as_ref().unwrap().to_string();
     decisions

@@ -12,7 +12,14 @@ use crate::rhae::{command, rhae};
 
 /// Removes times, paths and ids, which differ from run to run, from a summary.
 fn comparable(mut summary: Value) -> Value {
-    for field in ["seconds", "folder", "report", "run_id"] {
+    for field in [
+        "seconds",
+        "started_ms",
+        "ended_ms",
+        "folder",
+        "report",
+        "run_id",
+    ] {
         assert!(
             summary.as_object_mut().unwrap().remove(field).is_some(),
             "{field}"
