@@ -14,11 +14,11 @@
 //!
 //! let greet = Command::new("greet")
 //!     .about("Print a greeting")
-//!     .arg(Arg::new("name").long("name").default_value("world").help("Person to greet"));
+//!     .arg(Arg::new("name").long("name").value_name("NAME").default_value("world").help("Person"));
 //! let page = rhae_reference::command_line(Command::new("tool").subcommand(greet));
 //!
 //! assert!(page.contains("## `tool greet`\n\nPrint a greeting\n"));
-//! assert!(page.contains("| `--name <name>` | Person to greet | `world` |"));
+//! assert!(page.contains("| `--name <NAME>` | Person | `world` |"));
 //! ```
 
 mod command;

@@ -17,6 +17,7 @@ use crate::{StepOutcome, count_step};
 ///
 /// ```
 /// use rhae_engine::PlayState;
+/// use rhae_protocol::Ending;
 /// use rhae_session::{StepOutcome, Tally};
 ///
 /// let opening = StepOutcome {
