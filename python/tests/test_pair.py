@@ -24,14 +24,16 @@ def compare(actions: list[tuple[int, int, int]]) -> str:
     game.perform_action(arcengine.ActionInput(id=arcengine.GameAction.RESET), raw=True)
     state = "NOT_FINISHED"
     for index, (number, x, y) in enumerate(actions):
-        frames, state, completed, win_levels, available, full_reset, _, _ = native.act(number, x, y)
+        result = native.act(number, x, y)
+        state = result.state
         action = arcengine.ActionInput(id=arcengine.GameAction.from_id(number), data={"x": x, "y": y})
         data = game.perform_action(action, raw=True)
         where = f"action {index}: {number} at {x}, {y}"
-        assert len(data.frame) == len(frames), where
-        assert np.array_equal(np.stack(data.frame), frames), where
-        assert (data.state.name, data.levels_completed, data.win_levels) == (state, completed, win_levels), where
-        assert (data.available_actions, data.full_reset) == (available, full_reset), where
+        assert len(data.frame) == len(result.frames), where
+        assert np.array_equal(np.stack(data.frame), result.frames), where
+        assert (data.state.name, data.levels_completed) == (state, result.levels_completed), where
+        assert data.win_levels == result.win_levels, where
+        assert (data.available_actions, data.full_reset) == (result.available_actions, result.full_reset), where
     return state
 
 
