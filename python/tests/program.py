@@ -53,7 +53,7 @@ def rhae_json(at: Path, *arguments: str) -> Any:
 @contextlib.contextmanager
 def serving(at: Path, folder: Path) -> Iterator[str]:
     """Runs a server of a folder of games and yields its address."""
-    command = [program(), "serve", "--addr", "127.0.0.1:0", *hosting(folder)]
+    command = [str(program()), "serve", "--addr", "127.0.0.1:0", *hosting(folder)]
     with subprocess.Popen(command, cwd=at, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def continue_play(game: Any, seed: int, count: int = 80) -> list[Any]:
     return [summary(game, take(game, ours, action)) for action in actions(random.Random(seed), count)[1:]]
 
 
-WAYS = {
+WAYS: dict[str, Callable[[Any], Any]] = {
     "clone": lambda game: game.clone(),
     "deepcopy": copy.deepcopy,
     "pickle": lambda game: pickle.loads(pickle.dumps(game)),

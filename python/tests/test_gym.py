@@ -10,14 +10,14 @@ pytest.importorskip("gymnasium")
 from gymnasium.utils.env_checker import check_env
 
 import rhae
-from rhae.gym import FIRST_CLICK
+from rhae.gym import FIRST_CLICK, Actions
 
 GAMES = ["kq19", "ny40", "ym39", "bx20", "hk26", "pz19"]
 
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("actions", ["multi", "flat"])
-def test_environment_passes_the_gymnasium_checker(game: str, actions: str) -> None:
+def test_environment_passes_the_gymnasium_checker(game: str, actions: Actions) -> None:
     environment = rhae.make(game, actions=actions, render_mode="rgb_array")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -104,7 +104,7 @@ def test_invalid_arguments_raise_value_error() -> None:
     with pytest.raises(ValueError, match="has levels 1 to 8, found 9"):
         rhae.make("kq19", level=9)
     with pytest.raises(ValueError, match=r'actions must be "multi" or "flat"'):
-        rhae.make("kq19", actions="keys")
+        rhae.make("kq19", actions="keys")  # type: ignore[arg-type]
     environment = rhae.make("kq19")
     with pytest.raises(ValueError, match="a number from 0 \\(RESET\\) to 7, found 8"):
         environment.step((8, 0, 0))
@@ -135,7 +135,8 @@ def test_single_level_is_an_episode() -> None:
 def test_frames_are_rendered_as_pictures() -> None:
     environment = rhae.make("kq19", render_mode="rgb_array")
     frame, info = environment.reset()
-    assert environment.render().shape == (512, 512, 3)
+    picture = environment.render()
+    assert picture is not None and picture.shape == (512, 512, 3)
     assert np.array_equal(rhae.rgb(frame)[0, 0], rhae.PALETTE[frame[0, 0]])
     assert rhae.png(info["frames"]).startswith(b"\x89PNG")
     with pytest.raises(ValueError, match="from 0 to 15"):

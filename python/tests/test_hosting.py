@@ -108,7 +108,8 @@ def official(url: str, mode: str, engine: str, home: Path, game: str, actions: l
     client = [sys.executable, "-P", "-c", CLIENT]
     done = subprocess.run(client, input=json.dumps(request), cwd=home, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    seen: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return seen
 
 
 def comparable_results(seen: dict[str, Any]) -> list[Any]:
@@ -125,7 +126,8 @@ def without_generated_ids(seen: dict[str, Any]) -> dict[str, Any]:
     text = json.dumps(seen["card"])
     for name in (seen["card"]["card_id"], seen["card"]["environments"][0]["runs"][0]["guid"]):
         text = text.replace(name, "")
-    return json.loads(text)
+    card: dict[str, Any] = json.loads(text)
+    return card
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="the official toolkit needs Python 3.12")

@@ -295,7 +295,7 @@ def test_overridden_methods_are_called() -> None:
             def _is_sprite_clickable_now(self, sprite: Any) -> bool:
                 for other in self.current_level.get_sprites():
                     other.move(1, 0)
-                return sprite.x % 2 == 0
+                return bool(sprite.x % 2 == 0)
 
         tags = ["sys_click", "sys_every_pixel"]
         sprites = [engine.Sprite([[-1, 3], [4, 5]], f"s{x}", x, 2, tags=tags[: 1 + x % 2]) for x in range(6)]
@@ -304,14 +304,14 @@ def test_overridden_methods_are_called() -> None:
             for display in (engine.ToggleableUserDisplay(), Doubling()):
                 display._sprite_pairs = [tuple(pair), (sprites[3], sprites[5])]
                 answers.append(outcome(display.render_interface, np.full((64, 64), 1, dtype=np.int8)))
-                display.draw_sprite = lambda frame, sprite, x, y: frame + x
+                display.draw_sprite = lambda frame, sprite, x, y: frame + x  # type: ignore[method-assign]
                 answers.append(outcome(display.render_interface, np.full((64, 64), 1, dtype=np.int8)))
         for kind in (engine.ARCBaseGame, Choosy):
             game = kind("any", [engine.Level(sprites, (20, 12))], available_actions=[6])
             answers.append(outcome(game._get_valid_actions))
             game.current_level.get_sprites()[0]._x = np.int64(1)
             answers.append(outcome(lambda game=game: [type(one.data["x"]).__name__ for one in game._get_valid_actions()]))
-            game._is_sprite_clickable_now = lambda sprite: sprite.name == "s1"
+            game._is_sprite_clickable_now = lambda sprite: sprite.name == "s1"  # type: ignore[method-assign]
             answers.append(outcome(game._get_valid_actions))
         for name, value in {
             "_raw_render": lambda sprites: np.full((3, 4), len(sprites)),

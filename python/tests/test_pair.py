@@ -1,26 +1,24 @@
 """The game bx20 as a Python file produces the same frames as the native environment."""
 
 import random
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rhae import _native
+from rhae.bench import load
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 arcengine = pytest.importorskip("arcengine")
 
+GAME = Path(__file__).parents[1] / "bench" / "bx20.py"
 SOLUTIONS = Path(__file__).parents[2] / "crates/games/src/bx20/solutions.txt"
 
 
 def compare(actions: list[tuple[int, int, int]]) -> str:
     """Plays both with the same actions and compares every frame. Returns the final state."""
-    from bx20 import Bx20
-
     native = _native.Play("bx20", 0, 1, False)
-    game = Bx20()
+    game = load(GAME, arcengine)()
     game.perform_action(arcengine.ActionInput(id=arcengine.GameAction.RESET), raw=True)
     state = "NOT_FINISHED"
     for index, (number, x, y) in enumerate(actions):
@@ -49,8 +47,15 @@ def test_stored_solutions_win_both_games() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_random_play_produces_equal_frames(seed: int) -> None:
     rng = random.Random(seed)
-    click = lambda: (6, rng.randrange(64), rng.randrange(64))  # noqa: E731
+
+    def click() -> tuple[int, int, int]:
+        return (6, rng.randrange(64), rng.randrange(64))
+
+    def rim() -> tuple[int, int, int]:
+        return rng.choice([(6, rng.randrange(64), rng.choice((3, 61))), (6, rng.choice((3, 61)), rng.randrange(64))])
+
+    def other() -> tuple[int, int, int]:
+        return (rng.choice((0, 1, 5)), 0, 0)
+
     # Only the few window cells at the border have an effect, so clicks there are more frequent.
-    rim = lambda: rng.choice([(6, rng.randrange(64), rng.choice((3, 61))), (6, rng.choice((3, 61)), rng.randrange(64))])  # noqa: E731
-    other = lambda: (rng.choice((0, 1, 5)), 0, 0)  # noqa: E731
     compare([rng.choices((click, rim, other), (3, 6, 0.3))[0]() for _ in range(400)])

