@@ -1,6 +1,7 @@
 //! `rhae games`: lists and compares environments, fetches them from a server, and creates the
 //! skeleton of a new one.
 
+#[cfg(feature = "hosting")]
 mod fetch;
 mod new;
 mod novelty;
@@ -9,9 +10,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use rhae_engine::{Catalog, GameInfo};
+use rhae_engine::{Catalog, GameInfo, HostedGame};
 use rhae_protocol::GameFacts;
-use rhae_pyhost::Games;
 use rhae_report::{game_text, games_table};
 
 use crate::hosted_games::HostedGamesArgs;
@@ -52,6 +52,7 @@ enum GamesCommand {
         hosted: HostedGamesArgs,
     },
     /// Fetch environments from a server with the official API into a folder for --games-dir
+    #[cfg(feature = "hosting")]
     Fetch(fetch::FetchArgs),
     /// Compare environments pair by pair for similarity (docs/novelty.md)
     Novelty(novelty::NoveltyArgs),
@@ -62,15 +63,16 @@ enum GamesCommand {
     },
 }
 
-fn facts(games: &Games, info: &GameInfo) -> GameFacts {
-    let folder = games.folders().find(|folder| folder.metadata.id == info.id);
-    GameFacts::new(info, folder.map(|folder| folder.path.display().to_string()))
+fn facts(hosted: &[HostedGame], info: &GameInfo) -> GameFacts {
+    let hosted = hosted.iter().find(|game| game.id == info.id);
+    GameFacts::new(info, hosted.map(|game| game.folder.display().to_string()))
 }
 
 pub(crate) fn run(args: &GamesArgs) -> Result<ExitCode> {
     match &args.command {
         GamesCommand::List { json, hosted } => list(&hosted.games()?, *json)?,
         GamesCommand::Info { id, json, hosted } => info(&hosted.games()?, id, *json)?,
+        #[cfg(feature = "hosting")]
         GamesCommand::Fetch(args) => return fetch::run(args),
         GamesCommand::Novelty(args) => novelty::run(args)?,
         GamesCommand::New { id } => new::run(id)?,
@@ -78,26 +80,26 @@ pub(crate) fn run(args: &GamesArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(games: &Games, json: bool) -> Result<()> {
-    let games: Vec<GameFacts> = games.list().iter().map(|info| facts(games, info)).collect();
+fn list(games: &dyn Catalog, json: bool) -> Result<()> {
+    let hosted = games.hosted_games();
+    let games: Vec<GameFacts> = games
+        .list()
+        .iter()
+        .map(|info| facts(&hosted, info))
+        .collect();
     if json {
         return output::print_json(&games);
     }
     output::print(&games_table(&games))
 }
 
-fn info(games: &Games, id: &str, json: bool) -> Result<()> {
-    let game = facts(games, &games.find(id)?);
+fn info(games: &dyn Catalog, id: &str, json: bool) -> Result<()> {
+    let game = facts(&games.hosted_games(), &games.find(id)?);
     if json {
         return output::print_json(&game);
     }
     let sandbox = if game.folder.is_some() {
-        let layers = games.layers()?;
-        let missing = match layers.missing() {
-            missing if missing.is_empty() => String::new(),
-            missing => format!("; missing: {}", missing.join(", ")),
-        };
-        Some(format!("{layers}{missing}"))
+        games.sandbox()?
     } else {
         None
     };

@@ -1,21 +1,23 @@
 //! Flags for hosted games, shared by every command with environments, and the catalogue they select.
 
+#[cfg(feature = "hosting")]
+mod sandboxed;
+
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-#[cfg(feature = "hosting")]
-use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use rhae_games::Builtin;
-use rhae_pyhost::{Games, GamesOptions, Limits};
+use rhae_engine::Catalog;
 
 use crate::output;
 
-/// The name of the hidden command that enters the sandbox.
-pub(crate) const SANDBOXED: &str = "sandboxed";
+#[cfg(feature = "hosting")]
+use sandboxed::load;
+#[cfg(feature = "hosting")]
+pub(crate) use sandboxed::{SANDBOXED, SandboxedArgs, run_sandboxed};
+
 /// Default time limit of a game for one action, in seconds.
 pub(crate) const HOST_SECONDS: f64 = 10.0;
 /// Default memory limit of a game's process, in MiB of address space.
@@ -46,13 +48,13 @@ pub(crate) struct HostedGamesArgs {
 
 impl HostedGamesArgs {
     /// Loads the built-in environments and those of the given folders.
-    pub(crate) fn games(&self) -> Result<Games> {
+    pub(crate) fn games(&self) -> Result<Arc<dyn Catalog>> {
         self.games_in(&self.games_dir)
     }
 
     /// Loads the built-in environments and those of the folders that the run was started with. If
     /// flags name folders, they are used instead.
-    pub(crate) fn games_of_run(&self, folders: &[String]) -> Result<Games> {
+    pub(crate) fn games_of_run(&self, folders: &[String]) -> Result<Arc<dyn Catalog>> {
         let recorded: Vec<PathBuf> = folders.iter().map(PathBuf::from).collect();
         self.games_in(if self.games_dir.is_empty() {
             &recorded
@@ -61,32 +63,17 @@ impl HostedGamesArgs {
         })
     }
 
-    fn games_in(&self, folders: &[PathBuf]) -> Result<Games> {
+    fn games_in(&self, folders: &[PathBuf]) -> Result<Arc<dyn Catalog>> {
         ensure!(
             self.host_seconds > 0.0 && self.host_seconds <= 86_400.0,
             "--host-seconds must be more than 0 and at most 86,400 seconds"
         );
-        ensure!(
-            cfg!(feature = "hosting") || folders.is_empty(),
-            "this build of rhae has no hosted games: omit --games-dir, or build rhae with the feature `hosting`"
-        );
-        let launcher =
-            std::env::current_exe().context("cannot determine the path of this program")?;
-        let options = GamesOptions {
-            folders: folders.to_vec(),
-            launcher: vec![launcher.into_os_string(), SANDBOXED.into()],
-            python: self.python.clone(),
-            unsafe_host: self.unsafe_host,
-            limits: Limits {
-                action: Duration::from_secs_f64(self.host_seconds),
-                memory_mb: self.host_memory,
-            },
-        };
-        let games = Games::load(Arc::new(Builtin), options)?;
-        for change in games.folders().flat_map(|folder| &folder.changed) {
+        let games = load(self, folders)?;
+        let hosted = games.hosted_games();
+        for change in hosted.iter().flat_map(|game| &game.changes) {
             eprintln!("note: {}", output::plain(change));
         }
-        if self.unsafe_host && games.folders().next().is_some() {
+        if self.unsafe_host && !hosted.is_empty() {
             eprintln!(
                 "warning: --unsafe-host: games may access your files and the network where sandbox layers are missing"
             );
@@ -132,15 +119,12 @@ impl HostedGamesArgs {
     }
 }
 
-/// Arguments of the launcher, which enters the sandbox and then becomes the game's process.
-#[cfg(feature = "hosting")]
-#[derive(Args)]
-pub(crate) struct SandboxedArgs {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    arguments: Vec<std::ffi::OsString>,
-}
-
-#[cfg(feature = "hosting")]
-pub(crate) fn run_sandboxed(args: SandboxedArgs) -> ExitCode {
-    rhae_sandbox::launch(args.arguments)
+/// Returns the built-in environments, the only ones of a build without the feature `hosting`.
+#[cfg(not(feature = "hosting"))]
+fn load(_: &HostedGamesArgs, folders: &[PathBuf]) -> Result<Arc<dyn Catalog>> {
+    ensure!(
+        folders.is_empty(),
+        "this build of rhae has no hosted games: omit --games-dir, or build rhae with the feature `hosting`"
+    );
+    Ok(Arc::new(rhae_games::Builtin))
 }

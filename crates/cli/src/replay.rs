@@ -9,9 +9,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
+use rhae_engine::Catalog;
 use rhae_harness::recording_film;
 use rhae_protocol::Format;
-use rhae_pyhost::Games;
 use rhae_report::{Film, GifOptions, animated_gif, film_sheet, replay_page};
 use rhae_session::{VerificationError, complete_recording};
 
@@ -197,7 +197,7 @@ fn write_new(path: &Path, content: &[u8], advice: &str) -> Result<()> {
     }
 }
 
-fn verify(games: &Games, files: &[PathBuf]) -> Result<ExitCode> {
+fn verify(games: &dyn Catalog, files: &[PathBuf]) -> Result<ExitCode> {
     let mut failed = 0;
     for file in files {
         match verify_one(games, file) {
@@ -222,7 +222,7 @@ fn verify(games: &Games, files: &[PathBuf]) -> Result<ExitCode> {
     })
 }
 
-fn verify_one(games: &Games, file: &Path) -> Result<String> {
+fn verify_one(games: &dyn Catalog, file: &Path) -> Result<String> {
     let recording = read_recording(file)?;
     let verified = rhae_session::verify(games, &recording).map_err(|error| named(file, error))?;
     // The action that failed is not among the entries, so the replay did not repeat it.
@@ -255,7 +255,7 @@ fn named(file: &Path, error: VerificationError) -> anyhow::Error {
 
 /// Loads a recording as a film, together with a message if the play failed. The failure is not an
 /// entry of the recording.
-fn load_film(games: &Games, file: &Path) -> Result<(Film, Option<String>)> {
+fn load_film(games: &dyn Catalog, file: &Path) -> Result<(Film, Option<String>)> {
     let recording = read_recording(file)?;
     let film = recording_film(games, &recording).map_err(|error| named(file, error))?;
     let failed = recording

@@ -5,18 +5,19 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rhae_agents::AGENTS;
+use rhae_engine::Catalog;
 use rhae_games::Builtin;
 use rhae_harness::{
     Arena, Budget, HarnessError, ModelOptions, PreparedRun, Progress, RemoteArena, Results,
     ResumeOptions, RunRequest, open_run, prepare_resumed, run as run_all,
 };
 use rhae_protocol::{Ending, Scorecard};
-use rhae_pyhost::Games;
 use rhae_report::card_table;
 use rhae_scoring::Method;
 
@@ -123,7 +124,7 @@ struct ModelArgs {
 /// Where a run takes place.
 enum Location {
     /// In this process and in the processes of hosted games.
-    Local(Games),
+    Local(Arc<dyn Catalog>),
     /// On a server.
     Remote(RemoteArena),
 }
@@ -352,9 +353,10 @@ fn show(bar: &ProgressBar, progress: Progress) {
 }
 
 /// Returns the digests of the sources of all hosted games.
-fn source_digests(games: &Games) -> BTreeMap<String, String> {
+fn source_digests(games: &dyn Catalog) -> BTreeMap<String, String> {
     games
-        .folders()
-        .map(|folder| (folder.metadata.id.to_string(), folder.digest()))
+        .hosted_games()
+        .into_iter()
+        .map(|game| (game.id.to_string(), game.source_digest))
         .collect()
 }

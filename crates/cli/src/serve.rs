@@ -75,7 +75,7 @@ async fn listen(config: ServeConfig) -> Result<()> {
     };
     let (listener, address) = bind(config.address).await?;
     let mut server = Server::new(
-        Arc::new(config.catalog),
+        config.catalog,
         config.games,
         database.store(),
         Arc::new(SystemClock),

@@ -14,7 +14,6 @@ use rhae_explore::Identity;
 use rhae_inspect::{
     Validation, ValidationOptions, ValidationProgress, VerifyCommand, find_each, is_hosted,
 };
-use rhae_pyhost::Games;
 
 use crate::hosted_games::HostedGamesArgs;
 use crate::interrupt::{INTERRUPTED, interrupt_flag};
@@ -106,7 +105,7 @@ impl ValidateArgs {
     }
 
     /// Returns the environments that the arguments select.
-    fn selected(&self, games: &Games) -> Result<Vec<GameInfo>> {
+    fn selected(&self, games: &dyn Catalog) -> Result<Vec<GameInfo>> {
         let listed = games.list();
         let selected: Vec<GameInfo> = if self.all {
             listed

@@ -25,6 +25,7 @@ pub enum DatasetsError {
         error: TasksError,
     },
     /// The record of a hosted game cannot be read or written.
+    #[cfg(feature = "hosting")]
     #[error(transparent)]
     Host(#[from] rhae_pyhost::HostError),
     /// A file is larger than the limit.

@@ -1,6 +1,9 @@
 //! Catalogues of environments.
 
-use crate::{Environment, EnvironmentError, GameInfo};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::{Environment, EnvironmentError, GameId, GameInfo};
 
 /// The error for a name that a catalogue does not contain.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,6 +26,22 @@ pub enum CatalogError {
     /// The environment exists but could not be started.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
+    /// The system cannot run the hosted games of the catalogue.
+    #[error("{0}")]
+    Unavailable(String),
+}
+
+/// A hosted game of a catalogue: a game in a folder, which runs in its own process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostedGame {
+    pub id: GameId,
+    /// The absolute path of the game's folder.
+    pub folder: PathBuf,
+    /// The SHA-256 digest of the game's source in hexadecimal. It identifies the game as it was
+    /// played.
+    pub source_digest: String,
+    /// One message per file that was changed or removed since it was downloaded.
+    pub changes: Vec<String>,
 }
 
 /// A set of environments that can be listed and opened.
@@ -94,5 +113,62 @@ pub trait Catalog: Send + Sync {
     fn source(&self, id: &str) -> Result<Option<String>, CatalogError> {
         let _ = id;
         Ok(None)
+    }
+
+    /// Returns the hosted games of the catalogue, in the order of [`list`](Self::list). The default
+    /// implementation returns an empty list.
+    fn hosted_games(&self) -> Vec<HostedGame> {
+        Vec::new()
+    }
+
+    /// Checks that the system can run the hosted games. The default implementation succeeds.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`CatalogError::Unavailable`] with the reason, which concerns the system and not a
+    /// particular game.
+    fn ready(&self) -> Result<(), CatalogError> {
+        Ok(())
+    }
+
+    /// Describes the sandbox in which hosted games run on this system; `None` if the catalogue has no
+    /// hosted games, as in the default implementation.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`CatalogError::Unavailable`] if the sandbox cannot be tested.
+    fn sandbox(&self) -> Result<Option<String>, CatalogError> {
+        Ok(None)
+    }
+}
+
+/// A shared catalogue. Every method is forwarded.
+impl Catalog for Arc<dyn Catalog> {
+    fn list(&self) -> Vec<GameInfo> {
+        (**self).list()
+    }
+
+    fn find(&self, name: &str) -> Result<GameInfo, CatalogError> {
+        (**self).find(name)
+    }
+
+    fn open(&self, name: &str, seed: u64) -> Result<Box<dyn Environment>, CatalogError> {
+        (**self).open(name, seed)
+    }
+
+    fn source(&self, id: &str) -> Result<Option<String>, CatalogError> {
+        (**self).source(id)
+    }
+
+    fn hosted_games(&self) -> Vec<HostedGame> {
+        (**self).hosted_games()
+    }
+
+    fn ready(&self) -> Result<(), CatalogError> {
+        (**self).ready()
+    }
+
+    fn sandbox(&self) -> Result<Option<String>, CatalogError> {
+        (**self).sandbox()
     }
 }

@@ -203,7 +203,7 @@ mod undo;
 
 pub use action::{Action, ActionKind, ActionSet, ParseActionError};
 pub use camera::Camera;
-pub use catalog::{Catalog, CatalogError, UnknownGame};
+pub use catalog::{Catalog, CatalogError, HostedGame, UnknownGame};
 pub use collision::topmost_at;
 pub use direction::Direction;
 pub use environment::{Environment, EnvironmentError, GameInfo, Observation, PlayState};

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use rhae_engine::{CatalogError, EnvironmentError, LevelIndex};
 use rhae_protocol::RecordingError;
-use rhae_pyhost::HostError;
 use rhae_report::PictureError;
 use rhae_validate::ValidateError;
 
@@ -12,15 +11,12 @@ use rhae_validate::ValidateError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InspectError {
-    /// The environment is unknown or cannot be opened.
+    /// The environment is unknown or cannot be opened, or the system cannot run hosted games.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
     /// The environment failed.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
-    /// The system cannot run hosted games.
-    #[error(transparent)]
-    Host(#[from] HostError),
     /// The catalogue lists an environment that is neither hosted nor native.
     #[error("the environment `{0}` is not in the registry of native games")]
     NotNative(String),

@@ -4,7 +4,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rhae_engine::{Action, Catalog, Frame, PlayState};
 use rhae_protocol::{Details, Ending, Header, RecordingWriter, ResetRule, SOFTWARE};
-use rhae_pyhost::Games;
 use rhae_session::Play;
 use rhae_validate::{Evidence, Finding, RuleReport, Validated, Verdict};
 
@@ -28,7 +27,7 @@ pub struct EvidenceFile {
 ///
 /// Fails if the environment cannot be opened.
 pub fn record(
-    games: &Games,
+    games: &dyn Catalog,
     id: &str,
     seed: u64,
     agent: &str,
@@ -102,7 +101,7 @@ pub(crate) fn file_name(id: &str, report: &RuleReport, finding: &Finding, number
 
 /// Records the evidence of all warnings and failures of one environment.
 pub(crate) fn recordings_of(
-    games: &Games,
+    games: &dyn Catalog,
     seed: u64,
     one: &Validated,
 ) -> impl Iterator<Item = Result<EvidenceFile, InspectError>> {
@@ -128,7 +127,7 @@ pub(crate) fn recordings_of(
 /// Plays the actions and returns the last `max_frames` settled frames, oldest first. Stops where
 /// the environment fails or panics.
 pub(crate) fn last_frames(
-    games: &Games,
+    games: &dyn Catalog,
     id: &str,
     seed: u64,
     actions: &[Action],

@@ -10,7 +10,6 @@ use rhae_explore::{
     Progress, SearchOptions,
 };
 use rhae_games::Visitor;
-use rhae_pyhost::Games;
 use rhae_validate::{
     ATTEMPT_FACTOR, DEFAULT_BASELINE, EnvironmentSubject, GraphLimits, NativeSubject, Subject,
 };
@@ -69,7 +68,7 @@ pub enum ExploreProgress {
 
 /// An opened environment whose levels can be explored.
 pub struct Explorer<'a> {
-    games: &'a Games,
+    games: &'a dyn Catalog,
     info: GameInfo,
     options: ExploreOptions,
     interrupt: Arc<AtomicBool>,
@@ -103,7 +102,7 @@ impl<'a> Explorer<'a> {
     ///
     /// Fails if the environment is unknown or a hosted game cannot be opened.
     pub fn open(
-        games: &'a Games,
+        games: &'a dyn Catalog,
         name: &str,
         options: ExploreOptions,
         interrupt: Arc<AtomicBool>,

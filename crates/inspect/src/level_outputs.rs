@@ -3,10 +3,9 @@
 
 use std::time::Duration;
 
-use rhae_engine::{Action, Frame, LevelIndex};
+use rhae_engine::{Action, Catalog, Frame, LevelIndex};
 use rhae_explore::{Analysis, AnalysisOptions, Explorable, Graph, edge_actions};
 use rhae_protocol::ExploredLevel;
-use rhae_pyhost::Games;
 use rhae_report::{GraphMetadata, GraphView, graph_dot, graph_graphml, graph_json, graph_picture};
 use rhae_validate::Subject;
 
@@ -55,7 +54,7 @@ type FramesOf<'a> = dyn Fn(&[Action]) -> Result<Vec<Frame>, InspectError> + 'a;
 
 /// What the outputs need in addition to the states of a level.
 pub(crate) struct LevelContext<'a> {
-    pub(crate) games: &'a Games,
+    pub(crate) games: &'a dyn Catalog,
     pub(crate) seed: u64,
     pub(crate) index: LevelIndex,
     pub(crate) subject: &'a dyn Subject,

@@ -21,11 +21,10 @@
 //! use std::sync::Arc;
 //!
 //! use rhae_engine::LevelIndex;
+//! use rhae_games::Builtin;
 //! use rhae_inspect::{ExploreOptions, Explorer, LevelOutputs};
-//! # fn games() -> rhae_pyhost::Games { unimplemented!() }
 //!
-//! let games = games();
-//! let explorer = Explorer::open(&games, "bx20", ExploreOptions::default(), Arc::default())?;
+//! let explorer = Explorer::open(&Builtin, "bx20", ExploreOptions::default(), Arc::default())?;
 //! let level = explorer.explore(LevelIndex(0), &LevelOutputs::default(), &mut |_| ())?;
 //! assert_eq!(level.report.nodes, 126);
 //! # Ok::<(), rhae_inspect::InspectError>(())

@@ -7,8 +7,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use rhae_engine::{Action, GameInfo};
-use rhae_pyhost::Games;
+use rhae_engine::{Action, Catalog, GameInfo};
 use rhae_validate::{Monitor, Part, Subject};
 
 use crate::InspectError;
@@ -36,7 +35,7 @@ pub struct VerifyCommand {
 
 /// The monitor that all checks of one validation share.
 pub(crate) struct ProcessMonitor<'a> {
-    pub(crate) games: &'a Games,
+    pub(crate) games: &'a dyn Catalog,
     /// The seed of the environments.
     pub(crate) env_seed: u64,
     pub(crate) verify: Option<&'a VerifyCommand>,

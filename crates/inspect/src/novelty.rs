@@ -4,7 +4,6 @@ use rhae_engine::{Catalog, Frame, Game, GameInfo, LevelIndex, Rng};
 use rhae_explore::{Explorable, NativeLevel};
 use rhae_games::{Visitor, rule_sources};
 use rhae_protocol::{NoveltyPair, NoveltyReport};
-use rhae_pyhost::Games;
 use rhae_validate::{
     GraphLimits, Language, SIMILARITY_LIMIT, Similarity, Traits, graph_shape, level_graph, tokens,
 };
@@ -21,7 +20,7 @@ const MAX_NODES: usize = 20_000;
 ///
 /// Returns an error if an environment cannot be opened.
 pub fn compare_environments(
-    games: &Games,
+    games: &dyn Catalog,
     environments: &[GameInfo],
     progress: &mut dyn FnMut(),
 ) -> Result<NoveltyReport, InspectError> {
@@ -52,7 +51,7 @@ pub fn compare_environments(
     })
 }
 
-fn traits(games: &Games, info: &GameInfo) -> Result<Traits, InspectError> {
+fn traits(games: &dyn Catalog, info: &GameInfo) -> Result<Traits, InspectError> {
     let id = info.id.as_str();
     let native = rule_sources(id);
     if native.is_empty() {

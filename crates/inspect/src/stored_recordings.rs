@@ -4,9 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rhae_engine::{Action, GameInfo};
+use rhae_engine::{Action, Catalog, GameInfo};
 use rhae_protocol::Recording;
-use rhae_pyhost::Games;
 use rhae_session::replay;
 use rhae_validate::StoredRecording;
 
@@ -23,13 +22,13 @@ pub(crate) struct RecordingFile {
 
 impl StoredRecordings {
     /// Reads all recordings in `folders` and in the folders of hosted games.
-    pub(crate) fn read(games: &Games, folders: &[PathBuf]) -> Result<Self, InspectError> {
+    pub(crate) fn read(games: &dyn Catalog, folders: &[PathBuf]) -> Result<Self, InspectError> {
         let mut found = Vec::new();
         for folder in folders {
             read_all(folder, &mut found)?;
         }
-        for game in games.folders() {
-            for folder in [game.path.clone(), game.path.join("recordings")] {
+        for game in games.hosted_games() {
+            for folder in [game.folder.clone(), game.folder.join("recordings")] {
                 if folder.is_dir() {
                     read_all(&folder, &mut found)?;
                 }
@@ -39,7 +38,7 @@ impl StoredRecordings {
     }
 
     /// Replays the recordings of one environment.
-    pub(crate) fn replayed(&self, games: &Games, info: &GameInfo) -> Vec<StoredRecording> {
+    pub(crate) fn replayed(&self, games: &dyn Catalog, info: &GameInfo) -> Vec<StoredRecording> {
         self.of(info).map(|file| file.replayed(games)).collect()
     }
 
@@ -84,7 +83,7 @@ fn read_all(folder: &Path, found: &mut Vec<RecordingFile>) -> Result<(), Inspect
 }
 
 impl RecordingFile {
-    fn replayed(&self, games: &Games) -> StoredRecording {
+    fn replayed(&self, games: &dyn Catalog) -> StoredRecording {
         let replayed = match replay(games, &self.recording) {
             Err(error) => Err(error.to_string()),
             Ok(replayed) => match replayed.mismatch {

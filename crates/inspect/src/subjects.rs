@@ -3,15 +3,14 @@
 use rhae_engine::{Catalog, CatalogError, EnvironmentError, Game, GameInfo};
 use rhae_explore::Identity;
 use rhae_games::Visitor;
-use rhae_pyhost::Games;
 use rhae_validate::{EnvironmentSubject, GraphLimits, NativeSubject, StoredRecording, Subject};
 
 use crate::InspectError;
 use crate::stored_recordings::StoredRecordings;
 
 /// Returns whether the environment is a hosted game, that is, one from a folder.
-pub fn is_hosted(games: &Games, info: &GameInfo) -> bool {
-    games.folders().any(|folder| folder.metadata.id == info.id)
+pub fn is_hosted(games: &dyn Catalog, info: &GameInfo) -> bool {
+    games.hosted_games().iter().any(|game| game.id == info.id)
 }
 
 /// Finds environments by name, in the order of `names`.
@@ -47,7 +46,7 @@ pub fn native_subject(
 
 /// Opens a hosted game as a subject. `search` limits the search for wins that are not stored.
 pub(crate) fn hosted_subject<'a>(
-    games: &'a Games,
+    games: &'a dyn Catalog,
     info: &GameInfo,
     seed: u64,
     search: GraphLimits,
@@ -58,7 +57,7 @@ pub(crate) fn hosted_subject<'a>(
     let open = move |seed: u64| {
         games.open(&id, seed).map_err(|error| match error {
             CatalogError::Environment(error) => error,
-            other @ CatalogError::Unknown(_) => EnvironmentError::Failed(other.to_string()),
+            other => EnvironmentError::Failed(other.to_string()),
         })
     };
     Ok(EnvironmentSubject::new(open, seed, search)?

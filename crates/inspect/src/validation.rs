@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use rhae_engine::GameInfo;
+use rhae_engine::{Catalog, GameInfo};
 use rhae_explore::Identity;
-use rhae_pyhost::Games;
 use rhae_validate::{Candidate, GraphLimits, Options, Subject, Validated, validate};
 
 use crate::evidence::recordings_of;
@@ -82,7 +81,7 @@ impl ValidationOptions {
 
 /// The results of a validation.
 pub struct Validation<'a> {
-    pub(crate) games: &'a Games,
+    pub(crate) games: &'a dyn Catalog,
     pub(crate) options: ValidationOptions,
     /// The results, one per selected environment.
     pub environments: Vec<Validated>,
@@ -99,7 +98,7 @@ impl<'a> Validation<'a> {
     /// Fails if nothing is selected, if the system cannot run hosted games, or if a recording
     /// cannot be read. A hosted game that does not open is not an error: it fails the rule `loads`.
     pub fn run(
-        games: &'a Games,
+        games: &'a dyn Catalog,
         selected: &[GameInfo],
         options: ValidationOptions,
         interrupt: &Arc<AtomicBool>,
@@ -153,7 +152,7 @@ impl<'a> Validation<'a> {
 
 /// Opens an environment with the options of its checks.
 fn candidate<'a>(
-    games: &'a Games,
+    games: &'a dyn Catalog,
     info: &GameInfo,
     options: &ValidationOptions,
     stored: &StoredRecordings,

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use rhae_engine::{Catalog, Frame};
 use rhae_protocol::SOFTWARE;
-use rhae_pyhost::Games;
 use rhae_report::{
     EvidenceFigure, FindingItem, PictureError, RuleSection, ValidatedGame, ValidationPage,
     action_label, validation_page,
@@ -116,7 +115,7 @@ impl Validation<'_> {
 
 /// Returns the first frame of each level along the stored or found solutions. The list ends with
 /// the first level that has no solution.
-fn first_frames(games: &Games, id: &str, seed: u64, reports: &[RuleReport]) -> Vec<Frame> {
+fn first_frames(games: &dyn Catalog, id: &str, seed: u64, reports: &[RuleReport]) -> Vec<Frame> {
     let solutions = reports.iter().find(|report| report.rule == Rule::Solutions);
     let evidence = solutions
         .and_then(|report| report.findings.first())

@@ -24,7 +24,6 @@ pub(crate) fn host_error(error: &HostError) -> PyErr {
 
 pub(crate) fn inspect_error(error: &InspectError) -> PyErr {
     match error {
-        InspectError::Host(error) => host_error(error),
         InspectError::Read { .. } => PyOSError::new_err(error.to_string()),
         InspectError::Catalog(CatalogError::Unknown(_))
         | InspectError::NothingSelected

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rhae_engine::{Catalog, CatalogError, Environment, EnvironmentError, GameInfo, UnknownGame};
+use rhae_engine::{
+    Catalog, CatalogError, Environment, EnvironmentError, GameInfo, HostedGame, UnknownGame,
+};
 use rhae_sandbox::Layers;
 
 use crate::game::{Game, HostConfig};
@@ -105,24 +107,6 @@ impl Games {
         self.hosted.iter().map(|game| &game.folder)
     }
 
-    /// Checks that the system can run the hosted games: the required layers of the sandbox and, for
-    /// Python games, an interpreter with an engine.
-    ///
-    /// # Errors
-    ///
-    /// [`HostError::SandboxIncomplete`], [`HostError::NoPython`] or [`HostError::Launcher`]. These
-    /// errors concern the system, not a particular game.
-    pub fn ready(&self) -> Result<(), HostError> {
-        let config = &self.pool.config;
-        if !self.hosted.is_empty() {
-            config.check_sandbox()?;
-        }
-        if self.hosted.iter().any(|game| game.folder.source.is_some()) {
-            config.python_with_engine()?;
-        }
-        Ok(())
-    }
-
     /// Returns the layers of the sandbox that this system provides.
     pub fn layers(&self) -> Result<Layers, HostError> {
         self.pool.config.layers()
@@ -181,6 +165,51 @@ impl Catalog for Games {
             .source_text()
             .map_err(|error| EnvironmentError::Failed(error.to_string()).into())
     }
+
+    fn hosted_games(&self) -> Vec<HostedGame> {
+        self.folders()
+            .map(|folder| HostedGame {
+                id: folder.metadata.id.clone(),
+                folder: folder.path.clone(),
+                source_digest: folder.digest(),
+                changes: folder.changed.clone(),
+            })
+            .collect()
+    }
+
+    /// Checks the required layers of the sandbox and, for Python games, that there is an interpreter
+    /// with an engine.
+    fn ready(&self) -> Result<(), CatalogError> {
+        let config = &self.pool.config;
+        if !self.hosted.is_empty() {
+            config
+                .check_sandbox()
+                .map_err(|error| unavailable(&error))?;
+        }
+        if self.hosted.iter().any(|game| game.folder.source.is_some()) {
+            config
+                .python_with_engine()
+                .map_err(|error| unavailable(&error))?;
+        }
+        Ok(())
+    }
+
+    fn sandbox(&self) -> Result<Option<String>, CatalogError> {
+        if self.hosted.is_empty() {
+            return Ok(None);
+        }
+        let layers = self.layers().map_err(|error| unavailable(&error))?;
+        let missing = match layers.missing() {
+            missing if missing.is_empty() => String::new(),
+            missing => format!("; missing: {}", missing.join(", ")),
+        };
+        Ok(Some(format!("{layers}{missing}")))
+    }
+}
+
+/// Converts an error that concerns the system, not a particular game.
+fn unavailable(error: &HostError) -> CatalogError {
+    CatalogError::Unavailable(error.to_string())
 }
 
 impl Games {

@@ -5,8 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
-use rhae_datasets::{FetchedGame, GameServer};
-use rhae_pyhost::WriteOutcome;
+use rhae_datasets::{FetchedGame, GameServer, WriteOutcome};
 
 use crate::output;
 

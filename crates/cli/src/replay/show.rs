@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use rhae_pyhost::Games;
+use rhae_engine::Catalog;
 use rhae_tui::{MAX_SPEED, MIN_SPEED};
 
 use super::{level_not_reached, load_film};
@@ -25,7 +25,7 @@ pub(crate) struct ShowArgs {
     pub(super) hosted: HostedGamesArgs,
 }
 
-pub(crate) fn run(games: &Games, args: &ShowArgs) -> Result<ExitCode> {
+pub(crate) fn run(games: &dyn Catalog, args: &ShowArgs) -> Result<ExitCode> {
     let (film, failure) = load_film(games, &args.file)?;
     let first = match args.level {
         Some(level) => film

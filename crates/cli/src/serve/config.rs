@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use rhae_engine::{Catalog, GameId, GameInfo};
 use rhae_harness::select_games;
-use rhae_pyhost::Games;
 use rhae_server::{Config, Limits, Tls, Visitors, read_game_sets};
 use rhae_store::GameSet;
 
@@ -25,7 +25,7 @@ pub(crate) struct ServeConfig {
     pub(crate) address: SocketAddr,
     pub(crate) db: PathBuf,
     /// All environments: built-in and hosted.
-    pub(crate) catalog: Games,
+    pub(crate) catalog: Arc<dyn Catalog>,
     /// The environments selected by `--games`.
     pub(crate) games: Vec<GameInfo>,
     pub(crate) sets: Option<HashMap<GameId, GameSet>>,

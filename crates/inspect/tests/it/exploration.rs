@@ -4,22 +4,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rhae_engine::LevelIndex;
+use rhae_games::Builtin;
 use rhae_inspect::{
     ExploreOptions, ExploreProgress, Explorer, GraphFormat, InspectError, LevelOutputs,
 };
 use rhae_protocol::Recording;
 use rhae_session::replay;
 
-use crate::games;
-
 #[test]
 fn level_has_a_report_a_graph_a_picture_and_a_recording_that_replays() {
-    let games = games();
     let options = ExploreOptions {
         checks: Some(100),
         ..ExploreOptions::default()
     };
-    let explorer = Explorer::open(&games, "bx20", options, Arc::default()).unwrap();
+    let explorer = Explorer::open(&Builtin, "bx20", options, Arc::default()).unwrap();
     let outputs = LevelOutputs {
         graph: Some(GraphFormat::Dot),
         picture: true,
@@ -47,17 +45,16 @@ fn level_has_a_report_a_graph_a_picture_and_a_recording_that_replays() {
     assert!(level.picture.unwrap().starts_with("<svg"));
     let bytes = level.recording.unwrap().unwrap();
     let recording = Recording::parse(&String::from_utf8(bytes).unwrap()).unwrap();
-    let replayed = replay(&games, &recording).unwrap();
+    let replayed = replay(&Builtin, &recording).unwrap();
     assert!(replayed.mismatch.is_none());
     assert_eq!(replayed.play.current().observation.levels_completed, 2);
 }
 
 #[test]
 fn interrupted_search_reports_the_states_found_so_far() {
-    let games = games();
     let interrupt = Arc::new(AtomicBool::new(false));
     let options = ExploreOptions::default();
-    let explorer = Explorer::open(&games, "kq19", options, Arc::clone(&interrupt)).unwrap();
+    let explorer = Explorer::open(&Builtin, "kq19", options, Arc::clone(&interrupt)).unwrap();
     let level = explorer
         .explore(LevelIndex(7), &LevelOutputs::default(), &mut |progress| {
             let is_searching = matches!(progress, ExploreProgress::Searching(_));
@@ -71,13 +68,12 @@ fn interrupted_search_reports_the_states_found_so_far() {
 
 #[test]
 fn unknown_environment_and_level_are_rejected() {
-    let games = games();
     let options = ExploreOptions::default();
     assert!(matches!(
-        Explorer::open(&games, "zz99", options, Arc::default()).err(),
+        Explorer::open(&Builtin, "zz99", options, Arc::default()).err(),
         Some(InspectError::Catalog(_))
     ));
-    let explorer = Explorer::open(&games, "kq19", options, Arc::default()).unwrap();
+    let explorer = Explorer::open(&Builtin, "kq19", options, Arc::default()).unwrap();
     let error = explorer
         .explore(LevelIndex(8), &LevelOutputs::default(), &mut |_| ())
         .unwrap_err();
@@ -86,10 +82,9 @@ fn unknown_environment_and_level_are_rejected() {
 
 #[test]
 fn recording_without_a_win_is_an_error_beside_the_report() {
-    let games = games();
     let mut options = ExploreOptions::default();
     options.search.limits.nodes = 10;
-    let explorer = Explorer::open(&games, "kq19", options, Arc::default()).unwrap();
+    let explorer = Explorer::open(&Builtin, "kq19", options, Arc::default()).unwrap();
     let outputs = LevelOutputs {
         recording: true,
         ..LevelOutputs::default()

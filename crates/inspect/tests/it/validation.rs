@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rhae_games::Builtin;
 use rhae_inspect::{InspectError, Validation, ValidationOptions, ValidationProgress, find_each};
 use rhae_protocol::Recording;
 use rhae_session::replay;
-
-use crate::games;
 
 fn options() -> ValidationOptions {
     ValidationOptions {
@@ -26,15 +25,14 @@ fn names(names: &[&str]) -> Vec<String> {
 
 #[test]
 fn steps_of_a_validation_add_up_and_evidence_replays() {
-    let games = games();
-    let selected = find_each(&games, &names(&["ny40"])).unwrap();
+    let selected = find_each(&Builtin, &names(&["ny40"])).unwrap();
     let steps = Mutex::new((0, 0));
     let options = ValidationOptions {
         strict: true,
         ..options()
     };
     let interrupt = Arc::default();
-    let validation = Validation::run(&games, &selected, options, &interrupt, &|progress| {
+    let validation = Validation::run(&Builtin, &selected, options, &interrupt, &|progress| {
         let mut steps = steps.lock().unwrap();
         match progress {
             ValidationProgress::Started { total_steps } => steps.1 = total_steps,
@@ -53,7 +51,7 @@ fn steps_of_a_validation_add_up_and_evidence_replays() {
     assert!(!evidence.is_empty());
     for file in &evidence {
         let text = String::from_utf8(file.bytes.clone()).unwrap();
-        let replayed = replay(&games, &Recording::parse(&text).unwrap()).unwrap();
+        let replayed = replay(&Builtin, &Recording::parse(&text).unwrap()).unwrap();
         assert!(replayed.mismatch.is_none(), "{}", file.name);
         let path = format!("folder/{}", file.name);
         let is_named = report.environments[0]
@@ -68,10 +66,9 @@ fn steps_of_a_validation_add_up_and_evidence_replays() {
 
 #[test]
 fn interrupted_validation_is_undecided() {
-    let games = games();
-    let selected = find_each(&games, &names(&["bx20"])).unwrap();
+    let selected = find_each(&Builtin, &names(&["bx20"])).unwrap();
     let interrupt = Arc::new(AtomicBool::new(true));
-    let validation = Validation::run(&games, &selected, options(), &interrupt, &|_| ()).unwrap();
+    let validation = Validation::run(&Builtin, &selected, options(), &interrupt, &|_| ()).unwrap();
     assert!(interrupt.load(Ordering::Relaxed) && validation.is_interrupted());
     let report = validation.report(None);
     assert!(report.interrupted && !report.passes);
@@ -83,9 +80,8 @@ fn interrupted_validation_is_undecided() {
 
 #[test]
 fn duplicates_and_an_empty_selection_are_rejected() {
-    let games = games();
-    let error = find_each(&games, &names(&["kq19", "kq19-v1"])).unwrap_err();
+    let error = find_each(&Builtin, &names(&["kq19", "kq19-v1"])).unwrap_err();
     assert_eq!(error.to_string(), "`kq19-v1` is named twice");
-    let empty = Validation::run(&games, &[], options(), &Arc::default(), &|_| ());
+    let empty = Validation::run(&Builtin, &[], options(), &Arc::default(), &|_| ());
     assert!(matches!(empty.err(), Some(InspectError::NothingSelected)));
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rhae_engine::{Action, Catalog, EnvironmentError, Frame};
+use rhae_engine::{Action, Catalog, CatalogError, EnvironmentError, Frame};
 use rhae_games::Builtin;
 use rhae_pyhost::{Games, GamesOptions, Limits};
 use rhae_sandbox::Layers;
@@ -203,6 +203,10 @@ fn games_do_not_run_without_a_sandbox_unless_allowed() {
         Games::load(Arc::new(Builtin), options).unwrap()
     };
     assert_eq!(bare(false).layers().unwrap(), Layers::default());
+    assert!(matches!(
+        bare(false).ready(),
+        Err(CatalogError::Unavailable(_))
+    ));
     let error = bare(false)
         .open("wk31", 0)
         .map(|_| ())
@@ -225,6 +229,13 @@ fn this_system_provides_all_required_layers() {
     };
     let layers = games.layers().unwrap();
     assert!(layers.missing().is_empty(), "only {layers}");
+    let shared: Arc<dyn Catalog> = Arc::new(games);
+    assert_eq!(shared.ready(), Ok(()));
+    assert_eq!(shared.sandbox(), Ok(Some(layers.to_string())));
+    assert!(!shared.hosted_games().is_empty());
+    let builtin: Arc<dyn Catalog> = Arc::new(Builtin);
+    assert_eq!(builtin.sandbox(), Ok(None));
+    assert_eq!(builtin.hosted_games(), []);
 }
 
 #[test]

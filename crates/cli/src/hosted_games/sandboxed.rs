@@ -1,0 +1,46 @@
+//! The catalogue of hosted games and the launcher of their processes. Only builds with the feature
+//! `hosting` contain this module and the crates that it uses.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use rhae_engine::Catalog;
+use rhae_games::Builtin;
+use rhae_pyhost::{Games, GamesOptions, Limits};
+
+use super::HostedGamesArgs;
+
+/// The name of the hidden command that enters the sandbox.
+pub(crate) const SANDBOXED: &str = "sandboxed";
+
+/// Loads the built-in environments and those of the folders.
+pub(super) fn load(args: &HostedGamesArgs, folders: &[PathBuf]) -> Result<Arc<dyn Catalog>> {
+    let launcher = std::env::current_exe().context("cannot determine the path of this program")?;
+    let options = GamesOptions {
+        folders: folders.to_vec(),
+        launcher: vec![launcher.into_os_string(), SANDBOXED.into()],
+        python: args.python.clone(),
+        unsafe_host: args.unsafe_host,
+        limits: Limits {
+            action: Duration::from_secs_f64(args.host_seconds),
+            memory_mb: args.host_memory,
+        },
+    };
+    Ok(Arc::new(Games::load(Arc::new(Builtin), options)?))
+}
+
+/// Arguments of the launcher, which enters the sandbox and then becomes the game's process.
+#[derive(Args)]
+pub(crate) struct SandboxedArgs {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+pub(crate) fn run_sandboxed(args: SandboxedArgs) -> ExitCode {
+    rhae_sandbox::launch(args.arguments)
+}
