@@ -1,8 +1,9 @@
-//! `cargo xtask lint`: checks of the files that the Rust compiler does not see.
+//! `cargo xtask lint`: checks of the code that a build of the workspace does not see.
 //!
 //! ruff and mypy check the Python package, shellcheck the shell scripts, and `cargo check` the fuzz
 //! targets, which are not part of the workspace. The programs are installed in a virtual environment
-//! below `target/python`, with fixed versions.
+//! below `target/python`, with fixed versions. Clippy checks the binary without its optional
+//! features.
 
 use std::fs;
 use std::path::PathBuf;
@@ -37,15 +38,22 @@ pub(crate) fn run() -> Result<()> {
     if let Err(why) = venv::create(&root().join(FOLDER), &PACKAGES, check) {
         ensure!(std::env::var_os("CI").is_none(), why);
         println!("skipped: the checks of Python and shell files: {why}");
-        return fuzz_targets();
+        return run_all(&RUST);
     }
-    let checks: [Check; 3] = [
-        ("python", python),
-        ("shell", shell_scripts),
-        ("fuzz targets", fuzz_targets),
-    ];
+    run_all(&[&OTHER[..], &RUST].concat())
+}
+
+/// The checks that need only cargo.
+const RUST: [Check; 2] = [
+    ("fuzz targets", fuzz_targets),
+    ("features", without_features),
+];
+/// The checks that need the programs of the virtual environment.
+const OTHER: [Check; 2] = [("python", python), ("shell", shell_scripts)];
+
+fn run_all(checks: &[Check]) -> Result<()> {
     let mut failed = Vec::new();
-    for (name, check) in checks {
+    for &(name, check) in checks {
         println!("── {name}");
         if let Err(error) = check() {
             println!("{name}: {error:#}");
@@ -120,6 +128,45 @@ fn fuzz_targets() -> Result<()> {
         .env("CARGO_TARGET_DIR", root().join("target"));
     succeed(&mut check)
 }
+
+/// Checks the binary without its optional features: the code that remains compiles without warnings
+/// and does not depend on the crates of hosted games.
+fn without_features() -> Result<()> {
+    let cargo = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO"));
+        command
+            .args(arguments)
+            .args(["--package", "rhae-cli", "--no-default-features"])
+            .current_dir(root());
+        command
+    };
+    // With the same lints as for the workspace, crates without optional features are not checked
+    // again.
+    succeed(cargo(&["clippy", "--quiet", "--release"]).args(["--", "-D", "warnings"]))?;
+    let tree = cargo(&["tree", "--edges", "normal", "--prefix", "none"]).output()?;
+    ensure!(tree.status.success(), "cargo cannot list the dependencies");
+    let tree = String::from_utf8(tree.stdout)?;
+    let unexpected: Vec<&str> = tree
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .filter(|name| OPTIONAL.contains(name))
+        .collect();
+    ensure!(
+        unexpected.is_empty(),
+        "without its features, rhae-cli still depends on {}",
+        unexpected.join(", ")
+    );
+    Ok(())
+}
+
+/// Crates that only optional features of the binary need.
+const OPTIONAL: [&str; 5] = [
+    "rhae-pyhost",
+    "rhae-sandbox",
+    "rhae-server",
+    "rhae-store",
+    "sqlx",
+];
 
 #[cfg(test)]
 mod tests {

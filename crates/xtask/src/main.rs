@@ -35,7 +35,7 @@ enum Command {
     Test(test::TestArgs),
     /// Check crate layers, file sizes, workflows and the licences of dependencies.
     Tidy,
-    /// Check the Python package, the shell scripts and the fuzz targets.
+    /// Check the Python package, the shell scripts, the fuzz targets and the binary without features.
     Lint,
     /// Write the generated pages in docs/reference, or check them.
     Docs(docs::DocsArgs),

@@ -21,7 +21,15 @@ pub(crate) struct SkipReport {
 impl SkipReport {
     /// Creates an empty report in `target`.
     pub(crate) fn create() -> Result<Self> {
-        let path = root().join("target/skipped-tests.jsonl");
+        Self::create_in(&root().join("target"))
+    }
+
+    /// Creates an empty report. The folder does not exist in a new clone if cargo's target folder is
+    /// another one.
+    fn create_in(folder: &Path) -> Result<Self> {
+        fs::create_dir_all(folder)
+            .with_context(|| format!("cannot create `{}`", folder.display()))?;
+        let path = folder.join("skipped-tests.jsonl");
         fs::write(&path, "").with_context(|| format!("cannot write `{}`", path.display()))?;
         Ok(Self { path })
     }
@@ -132,6 +140,19 @@ mod tests {
                 "skipped: solve: a reason",
                 "skipped: play: a reason"
             ]
+        );
+    }
+
+    #[test]
+    fn report_is_created_in_a_new_folder_and_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let report = SkipReport::create_in(&folder.path().join("target")).unwrap();
+        report
+            .add(SkipKind::NoData, "suite shuffled tasks", "no public data")
+            .unwrap();
+        assert_eq!(
+            report.read().unwrap().lines(),
+            ["skipped: suite shuffled tasks: no public data"]
         );
     }
 

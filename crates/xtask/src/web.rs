@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 use crate::test::{Context, program, succeed};
@@ -39,6 +39,9 @@ pub(crate) fn run(context: &Context) -> Result<()> {
             .arg("--project")
             .arg(root().join(SOURCES)),
     )?;
+    if let Err(why) = browser() {
+        return context.skip_suite("web (browser)", &format!("{why:#}"));
+    }
     let mut tests = node(&["--test", "--test-concurrency=1"], &TESTS)?;
     context.set_env(&mut tests);
     succeed(&mut tests)
@@ -100,14 +103,7 @@ fn provide() -> Result<()> {
 /// Returns a Node command with the environment variables that the scripts read: the paths of the
 /// binary, the npm packages and the browser.
 fn node(flags: &[&str], scripts: &[&str]) -> Result<Command> {
-    let program = program()?;
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    let mut places = BROWSERS
-        .iter()
-        .flat_map(|name| std::env::split_paths(&folders).map(move |folder| folder.join(name)));
-    let Some(browser) = places.find(|path: &PathBuf| path.is_file()) else {
-        bail!("chromium is missing; install it, for example with `apt-get install chromium`");
-    };
+    let (program, browser) = (program()?, browser()?);
     let mut node = Command::new("node");
     node.args(flags).args(
         scripts
@@ -118,4 +114,15 @@ fn node(flags: &[&str], scripts: &[&str]) -> Result<Command> {
     node.env("RHAE_MODULES", root().join(FOLDER))
         .env("RHAE_CHROMIUM", browser);
     Ok(node)
+}
+
+/// Returns the path of the browser.
+fn browser() -> Result<PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let mut places = BROWSERS
+        .iter()
+        .flat_map(|name| std::env::split_paths(&folders).map(move |folder| folder.join(name)));
+    places
+        .find(|path: &PathBuf| path.is_file())
+        .context("chromium is missing; install it, for example with `apt-get install chromium`")
 }
