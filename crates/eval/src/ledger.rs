@@ -48,6 +48,19 @@ pub struct RequestRecord {
     pub open_transmissions: Vec<OpenTransmission>,
 }
 
+impl RequestRecord {
+    /// Returns the record of a request that was sent and has no outcome yet.
+    fn in_flight(target: EvalTarget) -> Self {
+        Self {
+            target,
+            outcome: None,
+            ms: 0,
+            spent: EvalUsage::default(),
+            open_transmissions: Vec::new(),
+        }
+    }
+}
+
 /// A transmission that is in flight, or was in flight when its process ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenTransmission {
@@ -77,28 +90,15 @@ impl Ledger {
     /// Updates the state with one more line.
     pub fn add(&mut self, line: &EvalLine) {
         match line {
-            EvalLine::Started { at_ms, .. } => {
-                self.close_process();
-                self.current_process = Some((*at_ms, *at_ms));
-                self.started_ms.get_or_insert(*at_ms);
-                self.last_ms = Some(*at_ms);
-                self.processes += 1;
-                self.ended = None;
-            }
+            EvalLine::Started { at_ms, .. } => self.start_process(*at_ms),
             EvalLine::Sent {
                 request,
                 at_ms,
                 target,
             } => {
                 self.advance_clock(*at_ms);
-                let record = RequestRecord {
-                    target: target.clone(),
-                    outcome: None,
-                    ms: 0,
-                    spent: EvalUsage::default(),
-                    open_transmissions: Vec::new(),
-                };
-                self.requests.insert(*request, record);
+                self.requests
+                    .insert(*request, RequestRecord::in_flight(target.clone()));
             }
             EvalLine::Try {
                 request,
@@ -277,6 +277,15 @@ impl Ledger {
             .current_process
             .map_or(0, |(started, last)| last.saturating_sub(started));
         (self.ms + current) as f64 / 1000.0
+    }
+
+    fn start_process(&mut self, at_ms: u64) {
+        self.close_process();
+        self.current_process = Some((at_ms, at_ms));
+        self.started_ms.get_or_insert(at_ms);
+        self.last_ms = Some(at_ms);
+        self.processes += 1;
+        self.ended = None;
     }
 
     fn advance_clock(&mut self, at_ms: u64) {

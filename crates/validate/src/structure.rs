@@ -150,8 +150,15 @@ fn level_starts(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Find
             return findings;
         }
     };
+    let mut findings = vec![level_start(subject, &walk, level)];
+    findings.extend(observations(subject, walk, level));
+    findings
+}
+
+/// Checks the state in which a newly entered level starts.
+fn level_start(subject: &dyn Subject, walk: &Walk, level: u8) -> Finding {
     let seen = walk.observation();
-    let starts = if seen.state == PlayState::NotFinished
+    let finding = if seen.state == PlayState::NotFinished
         && seen.levels_completed == level
         && seen.win_levels == subject.levels()
     {
@@ -164,9 +171,14 @@ fn level_starts(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Find
         )
         .with_evidence("the start of the level", walk.full_log())
     };
+    finding.on_level(level)
+}
+
+/// Checks the frames and the offered actions at the start of a level and after each action of its
+/// solution.
+fn observations(subject: &dyn Subject, mut walk: Walk, level: u8) -> Vec<Finding> {
     let (mut bad_frame, mut bad_offer) = (None, None);
     let mut played = Ok(());
-    let mut walk = walk;
     let solution = subject.solution(level).unwrap_or_default();
     for action in [None].into_iter().chain(solution.into_iter().map(Some)) {
         played = action.map_or(Ok(()), |action| walk.act(action).map(|_| ()));
@@ -186,7 +198,7 @@ fn level_starts(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Find
             bad_offer = foreign.map(|kind| (kind, walk.full_log()));
         }
     }
-    let mut findings = vec![starts.on_level(level)];
+    let mut findings = Vec::new();
     match bad_frame {
         None => findings.push(Finding::pass(Rule::Frames, "draws valid frames").on_level(level)),
         Some((problem, line)) => {

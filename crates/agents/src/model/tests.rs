@@ -2,6 +2,7 @@ use rhae_engine::{ActionKind, ActionSet, Frame};
 use rhae_llm::Models;
 use rhae_runs::{SpendLimit, SpendLimits, Spent};
 use rhae_testkit::{Fault, Faults, ModelServer, ServedRequest};
+use serde_json::Value;
 
 use super::*;
 
@@ -141,8 +142,17 @@ fn conversation_matches_the_official_agent() {
             .err(),
         None
     );
-    let served = server.served();
-    let bodies: Vec<_> = served.iter().map(|entry| &entry.body).collect();
+    let bodies: Vec<Value> = server
+        .served()
+        .into_iter()
+        .map(|entry| entry.body)
+        .collect();
+    assert_official_prompts(&bodies);
+}
+
+/// Checks the three requests of `conversation_matches_the_official_agent`: the second follows a new
+/// level, the third a lost one.
+fn assert_official_prompts(bodies: &[Value]) {
     assert!(
         bodies
             .iter()
@@ -150,24 +160,24 @@ fn conversation_matches_the_official_agent() {
                 && body.get("tools").is_none()
                 && body.get("include").is_none())
     );
-    let text = |body: &serde_json::Value, turn: usize| {
+    let text = |body: &Value, turn: usize| {
         body["input"][turn]["content"][0]["text"]
             .as_str()
             .unwrap()
             .to_owned()
     };
     // RESET is not allowed as the first command or directly after another RESET.
-    assert!(!text(bodies[0], 0).contains("RESET"));
+    assert!(!text(&bodies[0], 0).contains("RESET"));
     assert_eq!(bodies[1]["input"].as_array().unwrap().len(), 3);
     assert_eq!(
-        (text(bodies[1], 0), text(bodies[1], 1).as_str()),
-        (text(bodies[0], 0), "I think ACTION1")
+        (text(&bodies[1], 0), text(&bodies[1], 1).as_str()),
+        (text(&bodies[0], 0), "I think ACTION1")
     );
     assert!(
-        text(bodies[1], 2).contains("New Level:\nFrame 0:\n  [2, 2")
-            && text(bodies[1], 2).contains("\nRESET\n")
+        text(&bodies[1], 2).contains("New Level:\nFrame 0:\n  [2, 2")
+            && text(&bodies[1], 2).contains("\nRESET\n")
     );
-    let after_loss = text(bodies[2], 4);
+    let after_loss = text(&bodies[2], 4);
     assert!(
         after_loss.contains("State: GAME_OVER\nLevels completed: 1\n\nFrame 0:\n  [3, 3")
             && after_loss.contains("Frame 0:\n  [4, 4")

@@ -58,17 +58,19 @@ fn kill_after(folder: &Path, arguments: &[&str], event: &str, count: usize) {
     child.wait().unwrap();
 }
 
-#[test]
-fn killed_run_keeps_all_answers_and_resumes() {
-    let folder = tempfile::tempdir().unwrap();
-    let data = fixture("solve");
+/// The command that resumes the run.
+const RESUME: [&str; 4] = ["arc", "eval", "--resume", "run"];
+
+/// Starts a run and kills it five times. Returns the answers in its journal, and checks that no
+/// kill loses one.
+fn kill_five_times(folder: &Path, data: &str) -> Vec<Value> {
     let start = [
         "arc",
         "eval",
         "--solver",
         "search",
         "--data",
-        &data,
+        data,
         "--work",
         "20",
         "--concurrency",
@@ -76,7 +78,6 @@ fn killed_run_keeps_all_answers_and_resumes() {
         "--out",
         "run",
     ];
-    let resume = ["arc", "eval", "--resume", "run"];
     let mut kept: Vec<Value> = Vec::new();
     for (number, (event, count)) in [
         ("begun", 1),
@@ -89,12 +90,12 @@ fn killed_run_keeps_all_answers_and_resumes() {
     .enumerate()
     {
         kill_after(
-            folder.path(),
-            if number == 0 { &start } else { &resume },
+            folder,
+            if number == 0 { &start } else { &RESUME },
             event,
             count,
         );
-        let lines = journal(&folder.path().join("run"));
+        let lines = journal(&folder.join("run"));
         let arrived: Vec<Value> = events(&lines, "answered").iter().map(answer_key).collect();
         assert!(
             arrived.starts_with(&kept),
@@ -102,7 +103,36 @@ fn killed_run_keeps_all_answers_and_resumes() {
         );
         kept = arrived;
     }
-    let results = rhae(folder.path(), &[&resume[..], &["--json"]].concat())
+    kept
+}
+
+/// Checks that the run folder is accepted as a submission, and that its answers can be replayed.
+fn assert_scored_and_replayed_alike(folder: &Path, data: &str, results: &Value) {
+    let score = rhae(folder, &["arc", "score", "run", "--data", data, "--json"])
+        .succeeded()
+        .json();
+    assert_eq!(
+        score["tasks_solved"]["count"],
+        results["tasks_solved"]["count"]
+    );
+    for (source, out) in [
+        ("replay:run", "again"),
+        ("replay:run/submission.json", "third"),
+    ] {
+        let again = [
+            "arc", "eval", "--solver", source, "--data", data, "--out", out, "--json",
+        ];
+        let again = rhae(folder, &again).succeeded().json();
+        assert_eq!(again["tasks_solved"], results["tasks_solved"], "{source}");
+    }
+}
+
+#[test]
+fn killed_run_keeps_all_answers_and_resumes() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = fixture("solve");
+    let kept = kill_five_times(folder.path(), &data);
+    let results = rhae(folder.path(), &[&RESUME[..], &["--json"]].concat())
         .succeeded()
         .json();
     let lines = journal(&folder.path().join("run"));
@@ -153,27 +183,7 @@ fn killed_run_keeps_all_answers_and_resumes() {
     ] {
         assert!(folder.path().join("run").join(name).is_file(), "{name}");
     }
-    // The run folder is accepted as a submission, and its answers can be replayed.
-    let score = rhae(
-        folder.path(),
-        &["arc", "score", "run", "--data", &data, "--json"],
-    )
-    .succeeded()
-    .json();
-    assert_eq!(
-        score["tasks_solved"]["count"],
-        results["tasks_solved"]["count"]
-    );
-    for (source, out) in [
-        ("replay:run", "again"),
-        ("replay:run/submission.json", "third"),
-    ] {
-        let again = [
-            "arc", "eval", "--solver", source, "--data", &data, "--out", out, "--json",
-        ];
-        let again = rhae(folder.path(), &again).succeeded().json();
-        assert_eq!(again["tasks_solved"], results["tasks_solved"], "{source}");
-    }
+    assert_scored_and_replayed_alike(folder.path(), &data, &results);
     let csv = fs::read_to_string(folder.path().join("run/results.csv")).unwrap();
     assert_eq!(csv.lines().count(), 1 + 2 * 11);
 }

@@ -105,6 +105,89 @@ fn kill_at(folder: &Path, arguments: &[&str], answers: usize) {
     child.wait().unwrap();
 }
 
+/// Returns the lines of an event.
+fn lines_of<'a>(lines: &'a [Value], event: &'a str) -> impl Iterator<Item = &'a Value> {
+    lines.iter().filter(move |line| line["event"] == event)
+}
+
+fn request_number(line: &Value) -> u64 {
+    line["request"].as_u64().unwrap()
+}
+
+fn transmission_id(line: &Value) -> &str {
+    line["id"].as_str().unwrap()
+}
+
+/// Returns the input and output tokens of an object.
+fn tokens(object: &Value) -> u64 {
+    let tokens = |name: &str| object[name].as_u64().unwrap_or(0);
+    tokens("input_tokens") + tokens("output_tokens")
+}
+
+/// Checks that each of two attempts at each test has exactly one outcome.
+fn assert_one_outcome_per_attempt(lines: &[Value], tests: usize) {
+    let mut outcomes: BTreeMap<String, usize> = BTreeMap::new();
+    for line in lines.iter().filter(|line| {
+        line["event"] == "answered" || (line["event"] == "failed" && line["lasting"] == true)
+    }) {
+        let attempt = format!("{} {} {}", line["task"], line["tests"], line["attempts"]);
+        *outcomes.entry(attempt).or_default() += 1;
+    }
+    assert_eq!(outcomes.len(), tests * 2);
+    assert!(outcomes.values().all(|&count| count == 1));
+}
+
+/// Returns the tokens that the journal contains.
+fn known_tokens(lines: &[Value]) -> u64 {
+    // The last event of a request includes the tokens of its failed transmissions.
+    let ends = || lines_of(lines, "answered").chain(lines_of(lines, "failed"));
+    let ended: BTreeSet<u64> = ends().map(request_number).collect();
+    let failed = lines_of(lines, "try_failed").filter(|line| {
+        let request = line["request"].as_u64();
+        !request.is_some_and(|request| ended.contains(&request))
+    });
+    ends().chain(failed).map(tokens).sum()
+}
+
+/// Returns the transmissions whose tokens the journal does not contain.
+fn unknown_transmissions(lines: &[Value]) -> BTreeSet<&str> {
+    let mut unknown: BTreeSet<&str> = lines_of(lines, "try").map(transmission_id).collect();
+    for line in lines_of(lines, "try_failed") {
+        if line["unmeasured"].as_u64().unwrap_or(0) == 0 {
+            unknown.remove(transmission_id(line));
+        }
+    }
+    // The last transmission of an answered request delivered the answer.
+    let last: BTreeMap<u64, &str> = lines_of(lines, "try")
+        .map(|line| (request_number(line), transmission_id(line)))
+        .collect();
+    for line in lines_of(lines, "answered") {
+        unknown.remove(last[&request_number(line)]);
+    }
+    unknown
+}
+
+/// Checks that the server billed the tokens in the journal plus those of transmissions whose
+/// outcome is unknown, and that the journal contains every request that the server received.
+fn assert_every_token_is_accounted_for(lines: &[Value], served: &[ServedRequest], results: &Value) {
+    let (known, unknown) = (known_tokens(lines), unknown_transmissions(lines));
+    let total = |request: &ServedRequest| request.input_tokens + request.output_tokens;
+    let is_in = |request: &ServedRequest, ids: &BTreeSet<&str>| {
+        request.id.as_deref().is_some_and(|id| ids.contains(id))
+    };
+    let billed: u64 = served.iter().map(total).sum();
+    let of_unknown = served.iter().filter(|request| is_in(request, &unknown));
+    let of_unknown: u64 = of_unknown.map(total).sum();
+    assert_eq!(
+        known + of_unknown,
+        billed,
+        "{known} tokens in the journal, {of_unknown} of lost or broken transmissions"
+    );
+    assert_eq!(tokens(results), known);
+    let tried: BTreeSet<&str> = lines_of(lines, "try").map(transmission_id).collect();
+    assert!(served.iter().all(|request| is_in(request, &tried)));
+}
+
 #[test]
 fn run_killed_five_times_accounts_for_every_token() {
     let folder = tempfile::tempdir().unwrap();
@@ -145,104 +228,12 @@ fn run_killed_five_times_accounts_for_every_token() {
         ),
         (&json!(true), &json!(120), &json!(tests))
     );
-
-    // Each attempt at each test has exactly one outcome.
     let lines = journal(folder.path());
-    let mut outcomes: BTreeMap<String, usize> = BTreeMap::new();
-    for line in lines.iter().filter(|line| {
-        line["event"] == "answered" || (line["event"] == "failed" && line["lasting"] == true)
-    }) {
-        *outcomes
-            .entry(format!(
-                "{} {} {}",
-                line["task"], line["tests"], line["attempts"]
-            ))
-            .or_default() += 1;
-    }
-    assert_eq!(outcomes.len(), tests * 2);
-    assert!(outcomes.values().all(|&count| count == 1));
-    assert_eq!(
-        fs::read_to_string(folder.path().join("run/results.csv"))
-            .unwrap()
-            .lines()
-            .count(),
-        1 + tests * 2
-    );
-
-    // The server bills the tokens in the journal plus those of transmissions whose outcome is
-    // unknown.
-    let tokens = |line: &Value| {
-        line["input_tokens"].as_u64().unwrap_or(0) + line["output_tokens"].as_u64().unwrap_or(0)
-    };
-    let ended: BTreeSet<u64> = lines
-        .iter()
-        .filter(|line| line["event"] == "answered" || line["event"] == "failed")
-        .map(|line| line["request"].as_u64().unwrap())
-        .collect();
-    let mut known = 0;
-    let mut unknown: BTreeSet<&str> = BTreeSet::new();
-    for line in &lines {
-        let request = line["request"].as_u64();
-        match line["event"].as_str().unwrap() {
-            // The last event of a request includes the tokens of its failed transmissions.
-            "answered" | "failed" => known += tokens(line),
-            "try_failed" if !request.is_some_and(|request| ended.contains(&request)) => {
-                known += tokens(line);
-            }
-            _ => {}
-        }
-        match line["event"].as_str().unwrap() {
-            "try" => {
-                unknown.insert(line["id"].as_str().unwrap());
-            }
-            "try_failed" if line["unmeasured"].as_u64().unwrap_or(0) == 0 => {
-                unknown.remove(line["id"].as_str().unwrap());
-            }
-            _ => {}
-        }
-    }
-    // The last transmission of an answered request delivered the answer.
-    let mut last: BTreeMap<u64, &str> = BTreeMap::new();
-    for line in lines.iter().filter(|line| line["event"] == "try") {
-        last.insert(
-            line["request"].as_u64().unwrap(),
-            line["id"].as_str().unwrap(),
-        );
-    }
-    for line in lines.iter().filter(|line| line["event"] == "answered") {
-        unknown.remove(last[&line["request"].as_u64().unwrap()]);
-    }
+    assert_one_outcome_per_attempt(&lines, tests);
+    let table = fs::read_to_string(folder.path().join("run/results.csv")).unwrap();
+    assert_eq!(table.lines().count(), 1 + tests * 2);
     let served = server.served();
-    let billed: u64 = served
-        .iter()
-        .map(|request| request.input_tokens + request.output_tokens)
-        .sum();
-    let of_unknown = served
-        .iter()
-        .filter(|request| request.id.as_deref().is_some_and(|id| unknown.contains(id)));
-    let of_unknown: u64 = of_unknown
-        .map(|request| request.input_tokens + request.output_tokens)
-        .sum();
-    assert_eq!(
-        known + of_unknown,
-        billed,
-        "{known} tokens in the journal, {of_unknown} of lost or broken transmissions"
-    );
-    assert_eq!(
-        results["input_tokens"].as_u64().unwrap() + results["output_tokens"].as_u64().unwrap(),
-        known
-    );
-    // The journal contains every request that the server received.
-    let tried: BTreeSet<&str> = lines
-        .iter()
-        .filter(|line| line["event"] == "try")
-        .map(|line| line["id"].as_str().unwrap())
-        .collect();
-    assert!(
-        served
-            .iter()
-            .all(|request| request.id.as_deref().is_some_and(|id| tried.contains(id)))
-    );
+    assert_every_token_is_accounted_for(&lines, &served, &results);
     assert!(results["lost_in_flight"].as_u64().unwrap() > 0 && results["processes"] == 6);
     // Lost and broken transmissions count at their worst case, which covers what the server billed.
     let billed_usd = billed_usd(&served);

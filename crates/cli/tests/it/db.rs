@@ -16,6 +16,51 @@ fn execute_sql(folder: &Path, statement: &'static str) {
         .unwrap();
 }
 
+/// Damages a copy of the database with `statement` and checks that `rhae db check` reports exactly
+/// this finding. Restores the sound database.
+fn assert_finding(
+    folder: &Path,
+    statement: &'static str,
+    guid: &str,
+    entry: Option<u32>,
+    expected: &str,
+) {
+    // Move the write-ahead log into the file before it is copied.
+    execute_sql(folder, "PRAGMA wal_checkpoint(TRUNCATE)");
+    std::fs::copy(folder.join("rhae.db"), folder.join("sound.db")).unwrap();
+    execute_sql(folder, statement);
+    let outcome = rhae(folder, &["db", "check", "--json"]);
+    assert_eq!(outcome.code, Some(1), "{statement}");
+    let report = outcome.json();
+    let findings = report["findings"].as_array().unwrap();
+    assert_eq!(
+        (findings.len(), findings[0]["guid"].as_str()),
+        (1, Some(guid)),
+        "{statement}: {report}"
+    );
+    assert_eq!(
+        findings[0]["entry"].as_u64(),
+        entry.map(u64::from),
+        "{statement}: {report}"
+    );
+    assert!(
+        findings[0]["what"].as_str().unwrap().contains(expected),
+        "{statement}: {report}"
+    );
+    let text = rhae(folder, &["db", "check"]);
+    assert!(
+        text.out.contains(guid) && text.out.ends_with("8 snapshots, 1 findings\n"),
+        "{}",
+        text.out
+    );
+    for leftover in ["rhae.db-wal", "rhae.db-shm"] {
+        // They exist only if a reader left them.
+        let _ = std::fs::remove_file(folder.join(leftover));
+    }
+    std::fs::copy(folder.join("sound.db"), folder.join("rhae.db")).unwrap();
+    rhae(folder, &["db", "check", "--json"]).succeeded();
+}
+
 #[test]
 fn database_in_use_is_checked_and_every_fault_is_reported() {
     let folder = tempfile::tempdir().unwrap();
@@ -35,8 +80,9 @@ fn database_in_use_is_checked_and_every_fault_is_reported() {
         }
         guid
     });
-    let check = || rhae(folder.path(), &["db", "check", "--json"]);
-    let sound = check().succeeded().json();
+    let sound = rhae(folder.path(), &["db", "check", "--json"])
+        .succeeded()
+        .json();
     assert_eq!(
         (&sound["plays"], &sound["entries"], &sound["snapshots"]),
         (&4.into(), &(4 * 46).into(), &8.into())
@@ -44,49 +90,8 @@ fn database_in_use_is_checked_and_every_fault_is_reported() {
     assert_eq!(sound["findings"].as_array().unwrap().len(), 0);
     assert!(serving.terminate().success());
 
-    let finding = |statement: &'static str, guid: &str, entry: Option<u32>, expected: &str| {
-        // Move the write-ahead log into the file before it is copied.
-        execute_sql(folder.path(), "PRAGMA wal_checkpoint(TRUNCATE)");
-        std::fs::copy(
-            folder.path().join("rhae.db"),
-            folder.path().join("sound.db"),
-        )
-        .unwrap();
-        execute_sql(folder.path(), statement);
-        let outcome = check();
-        assert_eq!(outcome.code, Some(1), "{statement}");
-        let report = outcome.json();
-        let findings = report["findings"].as_array().unwrap();
-        assert_eq!(
-            (findings.len(), findings[0]["guid"].as_str()),
-            (1, Some(guid)),
-            "{statement}: {report}"
-        );
-        assert_eq!(
-            findings[0]["entry"].as_u64(),
-            entry.map(u64::from),
-            "{statement}: {report}"
-        );
-        assert!(
-            findings[0]["what"].as_str().unwrap().contains(expected),
-            "{statement}: {report}"
-        );
-        let text = rhae(folder.path(), &["db", "check"]);
-        assert!(
-            text.out.contains(guid) && text.out.ends_with("8 snapshots, 1 findings\n"),
-            "{}",
-            text.out
-        );
-        for leftover in ["rhae.db-wal", "rhae.db-shm"] {
-            // They exist only if a reader left them.
-            let _ = std::fs::remove_file(folder.path().join(leftover));
-        }
-        std::fs::copy(
-            folder.path().join("sound.db"),
-            folder.path().join("rhae.db"),
-        )
-        .unwrap();
-        check().succeeded();
+    let finding = |statement, guid: &str, entry, expected| {
+        assert_finding(folder.path(), statement, guid, entry, expected);
     };
     finding(
         "UPDATE log SET hash = hash + 1 WHERE play = 2 AND entry = 43",

@@ -68,37 +68,8 @@ fn check_resets(
             let Some(mut first) = enter(0)? else {
                 return Ok(None);
             };
-            walk.act(Action::Reset)?;
-            if !walk.act(Action::Reset)?.full_reset {
-                let finding =
-                    Finding::fail(rule, "a second RESET in a row does not restart the game");
-                return Ok(Some(finding.with_evidence(
-                    "the last two actions are RESETs",
-                    walk.full_log(),
-                )));
-            }
-            if situation(&walk) != situation(&first) {
-                let finding =
-                    Finding::fail(rule, "a full reset does not restore the start of the game");
-                return Ok(Some(finding.with_evidence(
-                    "the last two actions are RESETs",
-                    walk.full_log(),
-                )));
-            }
-            for _ in 0..COMPARED_ACTIONS {
-                let action = first.random_action(&mut rng);
-                first.act(action)?;
-                walk.act(action)?;
-                if situation(&first) != situation(&walk) {
-                    let finding = Finding::fail(
-                        rule,
-                        "after a full reset the game behaves differently from a new one",
-                    );
-                    return Ok(Some(finding.with_evidence(
-                        "the last action behaves differently",
-                        walk.full_log(),
-                    )));
-                }
+            if let Some(finding) = restarts_like_new(&mut walk, &mut first, &mut rng)? {
+                return Ok(Some(finding));
             }
         }
     }
@@ -127,6 +98,47 @@ fn continues_like_new(
             let finding = Finding::fail(
                 Rule::Reset,
                 "after a RESET the level behaves differently from a new one: some state is not reset",
+            );
+            return Ok(Some(finding.with_evidence(
+                "the last action behaves differently",
+                walk.full_log(),
+            )));
+        }
+    }
+    Ok(None)
+}
+
+/// Checks that two RESETs in a row restart the game, and that it then behaves like `first`, a new
+/// play at its first level.
+fn restarts_like_new(
+    walk: &mut Walk,
+    first: &mut Walk,
+    rng: &mut Rng,
+) -> Result<Option<Finding>, PlayFailure> {
+    let rule = Rule::Reset;
+    walk.act(Action::Reset)?;
+    if !walk.act(Action::Reset)?.full_reset {
+        let finding = Finding::fail(rule, "a second RESET in a row does not restart the game");
+        return Ok(Some(finding.with_evidence(
+            "the last two actions are RESETs",
+            walk.full_log(),
+        )));
+    }
+    if situation(walk) != situation(first) {
+        let finding = Finding::fail(rule, "a full reset does not restore the start of the game");
+        return Ok(Some(finding.with_evidence(
+            "the last two actions are RESETs",
+            walk.full_log(),
+        )));
+    }
+    for _ in 0..COMPARED_ACTIONS {
+        let action = first.random_action(rng);
+        first.act(action)?;
+        walk.act(action)?;
+        if situation(first) != situation(walk) {
+            let finding = Finding::fail(
+                rule,
+                "after a full reset the game behaves differently from a new one",
             );
             return Ok(Some(finding.with_evidence(
                 "the last action behaves differently",
