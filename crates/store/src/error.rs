@@ -31,8 +31,9 @@ pub enum StoreError {
     /// The database cannot be reached, or failed in another way.
     #[error("the database failed: {0}")]
     Unavailable(String),
-    /// The connection was lost during a commit. The transaction may or may not have taken effect.
-    #[error("the connection was lost during a commit, which may or may not have succeeded: {0}")]
+    /// A commit failed after it may have reached the disk: the connection to the database was lost
+    /// or the disk reported an error. The transaction may or may not have taken effect.
+    #[error("the commit was interrupted and may or may not have succeeded: {0}")]
     CommitUnknown(String),
     /// The database was created by a newer version of this software.
     #[error(
@@ -76,6 +77,18 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Converts an error of an SQLite `COMMIT`.
+    ///
+    /// A full disk and a read-only file fail before the commit record is written. After any other
+    /// error, such as a failed sync, the record may be in the write-ahead log: a process that opens
+    /// the file after a crash would then find the transaction committed.
+    pub(crate) fn of_commit(error: rusqlite::Error) -> Self {
+        match Self::from(error) {
+            Self::Unavailable(reason) => Self::CommitUnknown(reason),
+            other => other,
+        }
+    }
+
     /// Adds the name of the database that could not be opened.
     pub(crate) fn while_opening(self, database: String) -> Self {
         Self::Open {

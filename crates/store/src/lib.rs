@@ -111,6 +111,7 @@ mod postgres;
 mod sqlite;
 mod store;
 mod summary;
+mod usage;
 
 pub use database::Database;
 pub use error::StoreError;
@@ -125,6 +126,7 @@ pub use postgres::{PostgresAddress, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{Pending, Store};
 pub use summary::RunCounts;
+pub use usage::{card_bytes, opening_bytes, reasoning_bytes};
 
 /// Returns whether a text starts with a PostgreSQL scheme, as opposed to a file name.
 ///

@@ -170,7 +170,7 @@ impl Store for PostgresStore {
         idempotency_key: Option<IdempotencyKey>,
     ) -> Pending<'_, ()> {
         Box::pin(async move {
-            let stopped = || StoreError::Unavailable("the writer has stopped".to_owned());
+            let stopped = || "the writer has stopped".to_owned();
             let (job, reply) = Job::new(Append {
                 play,
                 card,
@@ -178,8 +178,12 @@ impl Store for PostgresStore {
                 entry,
                 idempotency_key,
             });
-            self.jobs.send(job).await.map_err(|_| stopped())?;
-            reply.await.map_err(|_| stopped())?
+            let sent = self.jobs.send(job).await;
+            sent.map_err(|_| StoreError::Unavailable(stopped()))?;
+            // The writer has taken the entry and may have committed it before it stopped.
+            reply
+                .await
+                .map_err(|_| StoreError::CommitUnknown(stopped()))?
         })
     }
 
@@ -252,6 +256,10 @@ impl Store for PostgresStore {
 
     fn plays_after(&self, play: Option<PlayKey>, limit: u32) -> Pending<'_, Vec<StoredPlay>> {
         Box::pin(plays::after(&self.pool, play, limit))
+    }
+
+    fn stored_bytes(&self, owner: Owner) -> Pending<'_, u64> {
+        Box::pin(plays::stored_bytes(&self.pool, owner))
     }
 
     fn play_count(&self) -> Pending<'_, u64> {

@@ -161,10 +161,14 @@ impl SqliteStore {
 
     /// Sends a command to the writer and waits for its commit.
     async fn write(&self, command: Command) -> Result<Output, StoreError> {
-        let stopped = || StoreError::Unavailable("the writer thread has stopped".to_owned());
+        let stopped = || "the writer thread has stopped".to_owned();
         let (job, reply) = Job::new(command);
-        self.jobs.send(job).await.map_err(|_| stopped())?;
-        reply.await.map_err(|_| stopped())?
+        let sent = self.jobs.send(job).await;
+        sent.map_err(|_| StoreError::Unavailable(stopped()))?;
+        // The writer has taken the command and may have committed it before it stopped.
+        reply
+            .await
+            .map_err(|_| StoreError::CommitUnknown(stopped()))?
     }
 
     fn execute(&self, command: Command) -> Pending<'_, ()> {
@@ -362,6 +366,12 @@ impl Store for SqliteStore {
 
     fn plays_after(&self, play: Option<PlayKey>, limit: u32) -> Pending<'_, Vec<StoredPlay>> {
         self.read(move |connection| plays::after(connection, play, limit))
+    }
+
+    fn stored_bytes(&self, owner: Owner) -> Pending<'_, u64> {
+        self.read(move |connection| {
+            number(connection, plays::STORED_BYTES, [owner.0]).map(i64::cast_unsigned)
+        })
     }
 
     fn play_count(&self) -> Pending<'_, u64> {

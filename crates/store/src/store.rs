@@ -268,6 +268,11 @@ pub trait Store: Send + Sync {
     /// with the first play.
     fn plays_after(&self, play: Option<PlayKey>, limit: u32) -> Pending<'_, Vec<StoredPlay>>;
 
+    /// Returns the approximate number of bytes that an owner has stored: cards, plays and log
+    /// entries, without snapshots and idempotency keys. Entries are counted in the transactions
+    /// that append them.
+    fn stored_bytes(&self, owner: Owner) -> Pending<'_, u64>;
+
     /// Returns the number of plays in the database.
     fn play_count(&self) -> Pending<'_, u64>;
 

@@ -34,11 +34,24 @@ pub(crate) async fn update(
     for (append, _) in inserted {
         play_cache.count(append.play, &append.entry);
     }
-    let changed: Vec<(PlayKey, &RunCounts)> = plays
+    let changed: Vec<ChangedRun<'_>> = inserted
         .iter()
-        .filter_map(|&play| Some((play, play_cache.last(play)?)))
+        .filter_map(|(append, _)| {
+            Some(ChangedRun {
+                play: append.play,
+                counts: play_cache.last(append.play)?,
+                bytes: append.bytes(),
+            })
+        })
         .collect();
     write(connection, &changed).await
+}
+
+/// The counts of a run, and the bytes that the transaction adds to it.
+pub(crate) struct ChangedRun<'a> {
+    pub(crate) play: PlayKey,
+    pub(crate) counts: &'a RunCounts,
+    pub(crate) bytes: i64,
 }
 
 /// Reads the last runs of these plays. Missing and corrupt rows are omitted.
@@ -76,8 +89,13 @@ async fn recount(connection: &mut PgConnection, append: &Append) -> Result<RunCo
         .collect::<Result<Vec<_>, _>>()
         .unwrap_or_default();
     let runs = RunCounts::of_log(&entries);
-    for run in &runs {
-        write(connection, &[(append.play, run)]).await?;
+    for counts in &runs {
+        let changed = ChangedRun {
+            play: append.play,
+            counts,
+            bytes: 0,
+        };
+        write(connection, &[changed]).await?;
     }
     Ok(runs.last().cloned().unwrap_or_default())
 }
@@ -85,34 +103,36 @@ async fn recount(connection: &mut PgConnection, append: &Append) -> Result<RunCo
 /// Writes runs, at most one per play.
 pub(crate) async fn write(
     connection: &mut PgConnection,
-    runs: &[(PlayKey, &RunCounts)],
+    runs: &[ChangedRun<'_>],
 ) -> Result<(), StoreError> {
     if runs.is_empty() {
         return Ok(());
     }
     let query = sqlx::query(
-        "INSERT INTO rhae.runs (play, run, level, state, resets, actions, levels)
-         SELECT * FROM unnest($1::bigint[], $2::integer[], $3::smallint[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
+        "INSERT INTO rhae.runs (play, run, level, state, resets, actions, levels, bytes)
+         SELECT * FROM unnest($1::bigint[], $2::integer[], $3::smallint[], $4::text[], $5::bigint[], $6::bigint[], $7::text[],
+             $8::bigint[])
          ON CONFLICT (play, run) DO UPDATE SET level = excluded.level, state = excluded.state, resets = excluded.resets,
-             actions = excluded.actions, levels = excluded.levels",
+             actions = excluded.actions, levels = excluded.levels, bytes = runs.bytes + excluded.bytes",
     );
     let query = query
-        .bind(column(runs, |play, _| play.0))
-        .bind(column(runs, |_, run| run.run.cast_signed()));
-    let query = query.bind(column(runs, |_, run| i16::from(run.level)));
-    let query = query.bind(column(runs, |_, run| run.outcome.state.name()));
-    let query = query.bind(column(runs, |_, run| run.outcome.resets.cast_signed()));
-    let query = query.bind(column(runs, |_, run| run.actions().cast_signed()));
+        .bind(column(runs, |run| run.play.0))
+        .bind(column(runs, |run| run.counts.run.cast_signed()));
+    let query = query.bind(column(runs, |run| i16::from(run.counts.level)));
+    let query = query.bind(column(runs, |run| run.counts.outcome.state.name()));
+    let query = query.bind(column(runs, |run| run.counts.outcome.resets.cast_signed()));
+    let query = query.bind(column(runs, |run| run.counts.actions().cast_signed()));
+    let query = query.bind(column(runs, |run| run.counts.levels_text()));
     query
-        .bind(column(runs, |_, run| run.levels_text()))
+        .bind(column(runs, |run| run.bytes))
         .execute(connection)
         .await?;
     Ok(())
 }
 
 /// Collects one column of all rows, for `unnest`.
-fn column<T>(runs: &[(PlayKey, &RunCounts)], value: impl Fn(PlayKey, &RunCounts) -> T) -> Vec<T> {
-    runs.iter().map(|&(play, run)| value(play, run)).collect()
+fn column<'a, T>(runs: &'a [ChangedRun<'a>], value: impl Fn(&'a ChangedRun<'a>) -> T) -> Vec<T> {
+    runs.iter().map(value).collect()
 }
 
 /// Reads a row of the table `runs`.

@@ -5,6 +5,7 @@ use sqlx::Row;
 use sqlx::postgres::{PgPool, PgRow};
 
 use crate::postgres::cards::{self, CardLock};
+use crate::postgres::counts::ChangedRun;
 use crate::postgres::writer::{self, Append};
 use crate::postgres::{counts, listener, requests, rows, session};
 use crate::{
@@ -77,7 +78,12 @@ pub(crate) async fn open(
     writer::insert(&mut transaction, &[&opening]).await?;
     let mut first = RunCounts::default();
     first.count(0, &opening.entry);
-    counts::write(&mut transaction, &[(key, &first)]).await?;
+    let first = ChangedRun {
+        play: key,
+        counts: &first,
+        bytes: opening.bytes(),
+    };
+    counts::write(&mut transaction, &[first]).await?;
     listener::notify(&mut transaction, &[play.id.0]).await?;
     session::commit(transaction).await?;
     Ok(key)
@@ -94,6 +100,20 @@ pub(crate) async fn find(pool: &PgPool, id: PlayId) -> Result<Option<StoredPlay>
         .as_ref()
         .map(rows::play)
         .transpose()
+}
+
+/// Returns the bytes that an owner has stored. The constants are those of [`usage`](crate::usage).
+pub(crate) async fn stored_bytes(pool: &PgPool, owner: Owner) -> Result<u64, StoreError> {
+    let query = sqlx::query_scalar(
+        "SELECT (coalesce((SELECT sum(256 + octet_length(tags) + coalesce(octet_length(source_url), 0)
+                                      + coalesce(octet_length(opaque), 0) + octet_length(games))
+                           FROM rhae.cards WHERE owner = $1), 0)
+               + coalesce((SELECT sum(512 + runs.bytes)
+                           FROM rhae.cards JOIN rhae.plays ON plays.card = cards.key
+                           JOIN rhae.runs ON runs.play = plays.key WHERE owner = $1), 0))::bigint",
+    );
+    let bytes: i64 = query.bind(&owner.0[..]).fetch_one(pool).await?;
+    Ok(bytes.cast_unsigned())
 }
 
 pub(crate) async fn head(pool: &PgPool, play: PlayKey) -> Result<u32, StoreError> {

@@ -13,7 +13,7 @@ use crate::StoreError;
 /// The advisory lock that a server holds while it migrates the schema: "Rhae" in ASCII.
 const MIGRATION_LOCK: i64 = 0x5268_6165;
 
-const MIGRATIONS: [&str; 2] = [FIRST, VISITORS];
+const MIGRATIONS: [&str; 3] = [FIRST, VISITORS, USAGE];
 
 /// `uses` is separate from `cards`, so that recording a use does not conflict with transactions
 /// that hold a shared lock on the card. `alive` has one row: the time of the last heartbeat of any
@@ -120,6 +120,15 @@ const VISITORS: &str = "
     ALTER TABLE rhae.api_keys ADD COLUMN invites bigint;
     ALTER TABLE rhae.api_keys ADD COLUMN until_ms bigint;
     ALTER TABLE rhae.cards ADD COLUMN lasting boolean NOT NULL DEFAULT false;
+";
+
+/// Adds the size of the log entries of each run. The entries of older plays are added to the first
+/// runs of the plays.
+const USAGE: &str = "
+    ALTER TABLE rhae.runs ADD COLUMN bytes bigint NOT NULL DEFAULT 0;
+    UPDATE rhae.runs SET bytes = sums.bytes
+    FROM (SELECT play, sum(128 + coalesce(octet_length(reasoning), 0)) AS bytes FROM rhae.log GROUP BY play) AS sums
+    WHERE runs.play = sums.play AND run = 0;
 ";
 
 /// Applies missing migrations.

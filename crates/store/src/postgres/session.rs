@@ -117,17 +117,47 @@ pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<(), sqlx::E
 ///
 /// # Errors
 ///
-/// [`StoreError::CommitUnknown`] if the connection is lost or the response takes too long: the
-/// transaction may or may not have taken effect.
+/// [`StoreError::CommitUnknown`] if the connection is lost, the database is shut down or the
+/// response takes too long: the transaction may or may not have taken effect.
 pub(crate) async fn commit(transaction: Transaction<'_, Postgres>) -> Result<(), StoreError> {
     match tokio::time::timeout(TIMEOUT, transaction.commit()).await {
         Ok(Ok(())) => Ok(()),
-        // The database replied that it has rolled back.
-        Ok(Err(error @ sqlx::Error::Database(_))) => Err(error.into()),
+        Ok(Err(sqlx::Error::Database(error)))
+            if error.code().is_some_and(|code| is_rolled_back(&code)) =>
+        {
+            Err(sqlx::Error::Database(error).into())
+        }
         Ok(Err(error)) => Err(StoreError::CommitUnknown(error.to_string())),
         Err(_) => Err(StoreError::CommitUnknown(format!(
             "no answer within {} s",
             TIMEOUT.as_secs()
         ))),
+    }
+}
+
+/// Returns whether a `COMMIT` that failed with this error code has rolled the transaction back.
+/// Other errors, such as `admin_shutdown`, may be reported after the commit record was written.
+fn is_rolled_back(code: &str) -> bool {
+    // PostgreSQL error classes: integrity constraint, invalid transaction state, transaction
+    // rollback, insufficient resources, object not in prerequisite state. 40003 is
+    // `statement_completion_unknown`.
+    code != "40003"
+        && ["23", "25", "40", "53", "55"]
+            .iter()
+            .any(|class| code.starts_with(class))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_definite_refusals_count_as_rolled_back() {
+        for code in ["23505", "40001", "40P01", "53100", "25006"] {
+            assert!(is_rolled_back(code), "{code}");
+        }
+        for code in ["57P01", "57P02", "40003", "08006", "58030", "XX000", ""] {
+            assert!(!is_rolled_back(code), "{code}");
+        }
     }
 }

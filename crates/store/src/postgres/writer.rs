@@ -18,6 +18,7 @@ use uuid::Uuid;
 
 use crate::play_cache::PlayCache;
 use crate::postgres::{PostgresAddress, cards, counts, listener, requests, rows, session};
+use crate::usage;
 use crate::{CardKey, IdempotencyKey, PlayId, PlayKey, StoreError};
 
 /// The maximum number of entries per transaction, which bounds the latency of the first entry.
@@ -35,6 +36,12 @@ impl Append {
     /// Returns the index in the database's type. Logs never reach the upper bound.
     fn index(&self) -> i32 {
         i32::try_from(self.index).unwrap_or(i32::MAX)
+    }
+
+    /// Returns the bytes that the entry takes.
+    pub(crate) fn bytes(&self) -> i64 {
+        let reasoning = self.entry.details.reasoning.as_ref();
+        usage::entry_bytes(reasoning.map(ToString::to_string).as_deref())
     }
 }
 

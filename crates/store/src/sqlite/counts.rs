@@ -35,11 +35,12 @@ impl Counts {
         self.play_cache.insert(play, id, 0, RunCounts::default());
     }
 
-    /// Counts an entry that the transaction has just inserted.
+    /// Counts an entry that the transaction has just inserted and that takes `bytes`.
     pub(crate) fn update(
         &mut self,
         connection: &Connection,
         append: &Append,
+        bytes: i64,
     ) -> Result<(), StoreError> {
         self.play_cache.make_room(&[append.play]);
         if !self.play_cache.is_current(append.play, append.index) {
@@ -50,7 +51,7 @@ impl Counts {
             .push(self.play_cache.count(append.play, &append.entry));
         self.play_cache
             .last(append.play)
-            .map_or(Ok(()), |last| write(connection, append.play, last))
+            .map_or(Ok(()), |last| write(connection, append.play, last, bytes))
     }
 }
 
@@ -85,7 +86,7 @@ fn load_or_rebuild(
     ))?;
     let runs = RunCounts::of_log(&entries);
     for run in &runs {
-        write(connection, append.play, run)?;
+        write(connection, append.play, run, 0)?;
     }
     Ok((id, runs.last().cloned().unwrap_or_default()))
 }
@@ -98,10 +99,16 @@ fn default_if_corrupt<T: Default>(found: Result<T, StoreError>) -> Result<T, Sto
     }
 }
 
-fn write(connection: &Connection, play: PlayKey, run: &RunCounts) -> Result<(), StoreError> {
+/// Writes the counts of a run and adds `bytes` to its size.
+fn write(
+    connection: &Connection,
+    play: PlayKey,
+    run: &RunCounts,
+    bytes: i64,
+) -> Result<(), StoreError> {
     let mut statement = connection.prepare_cached(
-        "INSERT INTO runs (play, run, level, state, resets, actions, levels) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-         ON CONFLICT (play, run) DO UPDATE SET level = ?3, state = ?4, resets = ?5, actions = ?6, levels = ?7",
+        "INSERT INTO runs (play, run, level, state, resets, actions, levels, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+         ON CONFLICT (play, run) DO UPDATE SET level = ?3, state = ?4, resets = ?5, actions = ?6, levels = ?7, bytes = bytes + ?8",
     )?;
     let (resets, actions) = (
         run.outcome.resets.cast_signed(),
@@ -114,7 +121,8 @@ fn write(connection: &Connection, play: PlayKey, run: &RunCounts) -> Result<(), 
         run.outcome.state.name(),
         resets,
         actions,
-        run.levels_text()
+        run.levels_text(),
+        bytes
     ])?;
     Ok(())
 }

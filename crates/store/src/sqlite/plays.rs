@@ -14,6 +14,16 @@ use crate::{
 pub(crate) const PLAYS: &str =
     "SELECT plays.*, owner FROM plays JOIN cards ON cards.key = plays.card";
 
+/// Selects the bytes that an owner has stored: the cards, the plays with their runs, and the log
+/// entries. The constants are those of [`usage`](crate::usage).
+pub(crate) const STORED_BYTES: &str = "
+    SELECT coalesce((SELECT sum(256 + octet_length(tags) + coalesce(octet_length(source_url), 0)
+                                + coalesce(octet_length(opaque), 0) + octet_length(games))
+                     FROM cards WHERE owner = ?1), 0)
+         + coalesce((SELECT sum(512 + runs.bytes)
+                     FROM cards JOIN plays ON plays.card = cards.key JOIN runs ON runs.play = plays.key
+                     WHERE owner = ?1), 0)";
+
 /// Builds a statement that selects the columns of [`PlayFacts`].
 macro_rules! facts {
     ($which:literal) => {

@@ -11,7 +11,7 @@ use crate::sqlite::readers::number;
 /// Marks the file as a database of this application: "Rhae" in ASCII.
 const APPLICATION_ID: i64 = 0x5268_6165;
 
-const MIGRATIONS: [&str; 5] = [CARDS_AND_PLAYS, COUNTS, REQUESTS, API_KEYS, VISITORS];
+const MIGRATIONS: [&str; 6] = [CARDS_AND_PLAYS, COUNTS, REQUESTS, API_KEYS, VISITORS, USAGE];
 
 const CARDS_AND_PLAYS: &str = "
     CREATE TABLE cards (
@@ -114,6 +114,15 @@ const VISITORS: &str = "
     ALTER TABLE api_keys ADD COLUMN invites INTEGER;
     ALTER TABLE api_keys ADD COLUMN until_ms INTEGER;
     ALTER TABLE cards ADD COLUMN lasting INTEGER NOT NULL DEFAULT 0;
+";
+
+/// Adds the size of the log entries of each run. The entries of older plays are added to the first
+/// runs of the plays.
+const USAGE: &str = "
+    ALTER TABLE runs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+    UPDATE runs SET bytes =
+        (SELECT coalesce(sum(128 + coalesce(octet_length(reasoning), 0)), 0) FROM log WHERE log.play = runs.play)
+    WHERE run = 0;
 ";
 
 /// Applies missing migrations.

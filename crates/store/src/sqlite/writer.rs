@@ -22,6 +22,7 @@ use crate::sqlite::counts::Counts;
 use crate::sqlite::keys::{self, KeyCommand};
 use crate::sqlite::readers::{all, first, number};
 use crate::sqlite::{HEAD, requests, rows};
+use crate::usage;
 use crate::{
     CardId, CardKey, IdempotencyKey, NewCard, NewPlay, PlayId, PlayKey, Snapshot, StaleCutoffs,
     StoreError,
@@ -121,8 +122,10 @@ pub(crate) fn run(
     }
 }
 
-/// Executes commands and commits. Returns an error if the database failed; nothing was written
-/// then.
+/// Executes commands and commits.
+///
+/// Returns an error if the database failed. Nothing was written then, unless the error is
+/// [`StoreError::CommitUnknown`], after which the transaction may or may not have taken effect.
 fn transaction(
     connection: &mut Connection,
     counts: &mut Counts,
@@ -141,7 +144,7 @@ fn transaction(
             reply => replies.push(reply),
         }
     }
-    transaction.commit()?;
+    transaction.commit().map_err(StoreError::of_commit)?;
     Ok(replies)
 }
 
@@ -409,6 +412,8 @@ impl Batch<'_> {
         if number(self.connection, HEAD, [play.0])? != i64::from(*index) {
             return Err(StoreError::Conflict(*index));
         }
+        let reasoning = entry.details.reasoning.as_ref().map(ToString::to_string);
+        let bytes = usage::entry_bytes(reasoning.as_deref());
         // With plain values (no subquery) SQLite needs no statement journal.
         let mut statement = self.connection.prepare_cached(
             "INSERT INTO log (play, entry, action, hash, state, levels_completed, counted, changed, full_reset, reasoning, at_ms)
@@ -424,10 +429,10 @@ impl Batch<'_> {
             entry.counted,
             entry.changed.unwrap_or(true),
             entry.full_reset,
-            entry.details.reasoning.as_ref().map(ToString::to_string),
+            reasoning,
             at_ms.cast_signed(),
         ])?;
         requests::record(self.connection, append)?;
-        self.counts.update(self.connection, append)
+        self.counts.update(self.connection, append, bytes)
     }
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod commits;
 mod failures;
 mod files;
 mod fixture;
@@ -13,6 +14,7 @@ mod servers;
 mod sharing;
 mod snapshots;
 mod summaries;
+mod usage;
 
 use std::path::Path;
 
