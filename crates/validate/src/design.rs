@@ -1,64 +1,54 @@
-//! Statistics about the design: unused actions, actions without effect, static frames, and similar
-//! levels.
+//! Statistics about the design, which rules judge: how many random actions have an effect, and which
+//! parts of the frame change.
 
-use rhae_engine::{ActionKind, CELLS, Frame, Rng};
+use rhae_engine::{CELLS, Frame, Rng};
 
-use crate::structure::first_frames;
+use crate::rule::{Check, Context, checks};
 use crate::walk::Walk;
-use crate::{Finding, Options, Rule, Subject, Verdict};
+use crate::{Finding, Rule, Verdict};
 
 /// The number of random actions on each level.
 const SAMPLE_ACTIONS: u32 = 400;
-/// The shares above which a statistic is reported as a warning: of random actions without effect,
-/// of frame cells that never change, and of cells that are the same in the first frames of two
-/// levels.
-const MAX_IDLE_SHARE: f64 = 0.99;
-const MAX_STILL_SHARE: f64 = 0.99;
-const MAX_EQUAL_SHARE: f64 = 0.995;
 
-pub(crate) fn check(subject: &dyn Subject, options: &Options) -> Vec<Finding> {
-    let mut findings = vec![
-        actions_used(subject),
-        alike(&first_frames(subject, options)),
-    ];
-    let (mut idle, mut taken) = (0_u32, 0_u32);
-    let mut changed = vec![false; CELLS];
-    for level in 0..subject.levels() {
-        let Some(sampled) = sample(subject, options, level, &mut changed) else {
-            continue;
-        };
-        idle += sampled.0;
-        taken += sampled.1;
-    }
-    if taken == 0 {
-        findings.extend(
-            [Rule::Idle, Rule::Still].map(|rule| Finding::open(rule, "no level could be entered")),
-        );
-        return findings;
-    }
-    let share = f64::from(idle) / f64::from(taken);
-    let text = format!("{:.0} % of random actions have no effect", 100.0 * share);
-    findings.push(judge(
-        Rule::Idle,
-        share > MAX_IDLE_SHARE,
-        &text,
-        "; a player learns too little from exploring",
-    ));
-    let still = changed.iter().filter(|&&changes| !changes).count() as f64 / CELLS as f64;
-    let text = format!(
-        "{} % of the frame was never observed to change within a level",
-        (100.0 * still).floor()
-    );
-    findings.push(judge(
-        Rule::Still,
-        still > MAX_STILL_SHARE,
-        &text,
-        "; most of the frame carries no information",
-    ));
-    findings
+/// Checks all rules about the design.
+pub(crate) fn check(context: Context<'_>) -> Vec<Finding> {
+    let sample = DesignSample::of(context);
+    let judges = checks().filter_map(|(_, check)| match check {
+        Check::Design(judge) => Some(judge),
+        _ => None,
+    });
+    judges.flat_map(|judge| judge(context, &sample)).collect()
 }
 
-fn judge(rule: Rule, too_much: bool, text: &str, advice: &str) -> Finding {
+/// What solutions and random actions change, over all levels that can be entered.
+pub(crate) struct DesignSample {
+    /// The number of random actions.
+    pub(crate) taken: u32,
+    /// The number of random actions without effect.
+    pub(crate) idle: u32,
+    /// For each cell of the frame, whether it changed within a level.
+    pub(crate) changed: Vec<bool>,
+}
+
+impl DesignSample {
+    fn of(context: Context<'_>) -> Self {
+        let mut sample = Self {
+            taken: 0,
+            idle: 0,
+            changed: vec![false; CELLS],
+        };
+        for level in 0..context.subject.levels() {
+            if let Some((idle, taken)) = play_sample(context, level, &mut sample.changed) {
+                sample.idle += idle;
+                sample.taken += taken;
+            }
+        }
+        sample
+    }
+}
+
+/// Returns a warning with advice if a statistic is too large, or else a pass.
+pub(crate) fn advise(rule: Rule, too_much: bool, text: &str, advice: &str) -> Finding {
     let (verdict, advice) = if too_much {
         (Verdict::Warn, advice)
     } else {
@@ -69,12 +59,10 @@ fn judge(rule: Rule, too_much: bool, text: &str, advice: &str) -> Finding {
 
 /// Plays the solution of a level and then random actions. Marks in `changed` the cells that change.
 /// Returns the number of random actions without effect and the number of all random actions.
-fn sample(
-    subject: &dyn Subject,
-    options: &Options,
-    level: u8,
-    changed: &mut [bool],
-) -> Option<(u32, u32)> {
+fn play_sample(context: Context<'_>, level: u8, changed: &mut [bool]) -> Option<(u32, u32)> {
+    let Context {
+        subject, options, ..
+    } = context;
     let mut rng = Rng::new(options.seed, 5_000 + u64::from(level));
     let mut mark = |before: &Frame, after: &Frame| {
         for ((before, after), changes) in
@@ -110,87 +98,4 @@ fn sample(
         }
     }
     Some((idle, taken))
-}
-
-/// Reports the actions that no solution uses. Undo is exempt, because no solution needs it.
-fn actions_used(subject: &dyn Subject) -> Finding {
-    let rule = Rule::ActionsUsed;
-    let solutions: Vec<_> = (0..subject.levels())
-        .filter_map(|level| subject.solution(level))
-        .collect();
-    if solutions.is_empty() {
-        return Finding::open(rule, "no solution is known");
-    }
-    let kinds = subject
-        .info()
-        .actions
-        .iter()
-        .filter(|kind| !matches!(kind, ActionKind::Reset | ActionKind::Action7));
-    let used: Vec<(ActionKind, usize)> = kinds
-        .map(|kind| {
-            (
-                kind,
-                solutions
-                    .iter()
-                    .filter(|line| line.iter().any(|action| action.kind() == kind))
-                    .count(),
-            )
-        })
-        .collect();
-    let counts: Vec<String> = used
-        .iter()
-        .map(|(kind, count)| format!("{kind} {count}"))
-        .collect();
-    let text = format!(
-        "number of levels that use each action, out of {}: {}",
-        solutions.len(),
-        counts.join(", ")
-    );
-    let idle: Vec<&str> = used
-        .iter()
-        .filter(|&&(_, count)| count == 0)
-        .map(|(kind, _)| kind.name())
-        .collect();
-    match idle.is_empty() || solutions.len() < usize::from(subject.levels()) {
-        true => Finding::pass(rule, text),
-        false => Finding::warn(
-            rule,
-            format!("no solution uses {}; {text}", idle.join(", ")),
-        ),
-    }
-}
-
-/// Finds the two levels whose first frames differ least.
-fn alike(frames: &[(u8, Frame)]) -> Finding {
-    let rule = Rule::Alike;
-    let mut closest: Option<(f64, u8, u8)> = None;
-    for (index, (one, a)) in frames.iter().enumerate() {
-        for (other, b) in &frames[..index] {
-            let share = a
-                .cells()
-                .iter()
-                .zip(b.cells())
-                .filter(|(a, b)| a == b)
-                .count() as f64
-                / CELLS as f64;
-            if closest.is_none_or(|(known, ..)| share > known) {
-                closest = Some((share, *other, *one));
-            }
-        }
-    }
-    let Some((share, one, other)) = closest else {
-        return Finding::open(rule, "fewer than two levels can be entered");
-    };
-    let text = format!(
-        "levels {} and {} are the most similar: {:.0} % of the cells in their first frames are equal",
-        one + 1,
-        other + 1,
-        100.0 * share
-    );
-    judge(
-        rule,
-        share >= MAX_EQUAL_SHARE,
-        &text,
-        "; every level should require something new",
-    )
 }

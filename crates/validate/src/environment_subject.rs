@@ -10,6 +10,7 @@ use rhae_engine::{Action, Environment, EnvironmentError, GameInfo, Rng};
 use rhae_explore::{EnvironmentLevel, Identity, Progress};
 
 use crate::luck::{first_win, wins_from_start};
+use crate::rule::Context;
 use crate::{
     GraphError, GraphLimits, LevelGraph, Monitor, Options, StoredRecording, Subject, level_graph,
 };
@@ -220,13 +221,18 @@ impl Subject for EnvironmentSubject<'_> {
                 ..Options::default()
             };
             let monitor = ContinueMonitor(&self.should_continue);
+            let context = Context {
+                subject: self,
+                options: &options,
+                monitor: &monitor,
+            };
             let from_start = || {
                 self.random_wins
-                    .get_or_init(|| wins_from_start(self, &options, &monitor))
+                    .get_or_init(|| wins_from_start(context))
                     .get(index)
                     .cloned()
             };
-            first_win(self, &options, level, &monitor).or_else(from_start)
+            first_win(context, level).or_else(from_start)
         };
         self.found_solutions[index]
             .get_or_init(|| search().or_else(random))

@@ -1,128 +1,99 @@
-//! Regime 3, fuzzing: actions that are not offered, clicks at the corners, bursts of RESET and
-//! undo, and long plays.
+//! Regime 3 of random play, fuzzing: actions that are not offered, clicks at the corners, bursts of
+//! RESET and undo, and long plays. The rules judge what was observed.
 
-use std::hash::BuildHasherDefault;
+use rhae_engine::{Action, ActionKind, PlayState, Rng, key_of};
 
-use hashbrown::HashMap;
-use rhae_engine::{Action, ActionKind, Observation, PlayState, Rng, key_of};
-
-use crate::laws::KeyBits;
-use crate::levels::{enter_level, environment_failed};
-use crate::structure::invalid_frames;
+use crate::laws::KeyMap;
+use crate::levels::{enter_level, environment_failed, unreachable_level};
+use crate::part::Kind;
+use crate::rule::{Check, Context, checks};
+use crate::rules::fuzz_frames::defect;
 use crate::walk::{PlayFailure, Walk, action_of_kind, is_cancelled, random_action_of};
-use crate::{Finding, Monitor, Options, Rule, Subject};
+use crate::{Finding, Rule};
 
 /// The maximum number of states whose frames are remembered, to detect that the same state is drawn
 /// differently later.
 const MAX_TRACKED_STATES: usize = 200_000;
-/// The speed below which the environment is reported as slow.
-const MIN_FRAMES_PER_SECOND: f64 = 1_000.0;
 const REPORT_INTERVAL: u64 = 4_096;
 /// The cells of the first clicks. Starting with the corners makes sure that even a short check
 /// tries them all.
 const CORNERS: [(u8, u8); 4] = [(0, 0), (63, 0), (0, 63), (63, 63)];
 
-/// Fuzzes one level.
-pub(crate) fn check(
-    subject: &dyn Subject,
-    options: &Options,
-    level: u8,
-    monitor: &dyn Monitor,
-) -> Vec<Finding> {
-    let rules = [Rule::FuzzFrames, Rule::Drift, Rule::Speed];
-    let walk = match enter_level(subject, options, level, &rules) {
+/// Fuzzes one level and checks all rules about it.
+pub(crate) fn check(context: Context<'_>, level: u8) -> Vec<Finding> {
+    let mut rules = Kind::Fuzz.rules();
+    rules.retain(|&rule| rule != Rule::Failures);
+    let walk = match enter_level(context, level, &rules) {
         Ok(walk) => walk,
         Err(mut findings) => {
             if findings
                 .iter()
                 .all(|finding| finding.rule != Rule::Failures)
             {
-                findings.push(crate::levels::unreachable_level(Rule::Failures, level));
+                findings.push(unreachable_level(Rule::Failures, level));
             }
             return findings;
         }
     };
+    let steps = context.options.steps / u64::from(context.subject.levels().max(1));
+    let start = context.monitor.seconds();
     let mut fuzz = Fuzz {
-        subject,
-        options,
+        context,
         level,
-        frames: 0,
-        bad_frame: None,
-        drift: None,
-        pictures: HashMap::default(),
+        fuzzed: Fuzzed {
+            steps,
+            ..Fuzzed::default()
+        },
+        pictures: KeyMap::default(),
     };
-    let steps = options.steps / u64::from(subject.levels().max(1));
-    let start = monitor.seconds();
-    match fuzz.run(walk, steps, monitor) {
-        Err(failure) => environment_failed(&rules, level, &failure),
-        Ok(()) => {
-            let mut findings = vec![
-                Finding::pass(
-                    Rule::Failures,
-                    format!("{steps} fuzzed actions were answered"),
-                )
-                .on_level(level),
-            ];
-            findings.push(
-                fuzz.bad_frame
-                    .take()
-                    .unwrap_or_else(|| Finding::pass(Rule::FuzzFrames, "all frames are valid"))
-                    .on_level(level),
-            );
-            let states = fuzz.pictures.len();
-            let drift = fuzz.drift.take().unwrap_or_else(|| {
-                Finding::pass(
-                    Rule::Drift,
-                    format!("{states} states have the same frame at every visit"),
-                )
-            });
-            findings.push(drift.on_level(level));
-            let seconds = monitor.seconds().zip(start).map(|(now, start)| now - start);
-            findings.push(speed(fuzz.frames, seconds).on_level(level));
-            findings
-        }
+    if let Err(failure) = fuzz.run(walk, steps) {
+        return environment_failed(&rules, level, &failure);
     }
+    let mut fuzzed = fuzz.fuzzed;
+    fuzzed.states = fuzz.pictures.len();
+    let now = context.monitor.seconds();
+    fuzzed.seconds = now.zip(start).map(|(now, start)| now - start);
+    let judges = checks().filter_map(|(_, check)| match check {
+        Check::Fuzz(judge) => Some(judge),
+        _ => None,
+    });
+    judges
+        .filter_map(|judge| judge(context, &fuzzed))
+        .map(|finding| finding.on_level(level))
+        .collect()
 }
 
-fn speed(frames: u64, seconds: Option<f64>) -> Finding {
-    let Some(seconds) = seconds.filter(|&seconds| seconds > 0.0) else {
-        return Finding::open(Rule::Speed, "not measured");
-    };
-    let per_second = frames as f64 / seconds;
-    // The speed is rounded to two significant digits, because the others vary from run to run.
-    let rounded = 10_f64.powf(per_second.max(1.0).log10().floor() - 1.0);
-    let text = format!(
-        "about {:.0} frames per second",
-        (per_second / rounded).round() * rounded
-    );
-    if per_second < MIN_FRAMES_PER_SECOND {
-        Finding::warn(
-            Rule::Speed,
-            format!("{text}: below 1,000, so a million steps take long"),
-        )
-    } else {
-        Finding::pass(Rule::Speed, text)
-    }
+/// What fuzzing observed on a level.
+#[derive(Default)]
+pub(crate) struct Fuzzed {
+    pub(crate) steps: u64,
+    pub(crate) frames: u64,
+    /// The duration; `None` if the monitor has no clock.
+    pub(crate) seconds: Option<f64>,
+    /// The number of different states whose frames were compared.
+    pub(crate) states: usize,
+    /// The first invalid observation and the actions that lead to it.
+    pub(crate) invalid: Option<(String, Option<Vec<Action>>)>,
+    /// The actions after which a known state had another frame.
+    pub(crate) drift: Option<Option<Vec<Action>>>,
 }
 
 struct Fuzz<'a> {
-    subject: &'a dyn Subject,
-    options: &'a Options,
+    context: Context<'a>,
     level: u8,
-    frames: u64,
-    bad_frame: Option<Finding>,
-    drift: Option<Finding>,
-    pictures: HashMap<u128, u64, BuildHasherDefault<KeyBits>>,
+    fuzzed: Fuzzed,
+    /// The frame of each state, as a hash.
+    pictures: KeyMap<u64>,
 }
 
 impl Fuzz<'_> {
-    fn run(
-        &mut self,
-        mut walk: Walk,
-        steps: u64,
-        monitor: &dyn Monitor,
-    ) -> Result<(), PlayFailure> {
-        let mut rng = Rng::new(self.options.seed, 3_000 + u64::from(self.level));
+    fn run(&mut self, mut walk: Walk, steps: u64) -> Result<(), PlayFailure> {
+        let Context {
+            subject,
+            options,
+            monitor,
+        } = self.context;
+        let mut rng = Rng::new(options.seed, 3_000 + u64::from(self.level));
         let (mut length, mut burst) = (400, None);
         for step in 0..steps {
             // One play in eight is long, because some faults appear only in long plays.
@@ -132,7 +103,7 @@ impl Fuzz<'_> {
                 } else {
                     30 + rng.below(900) as usize
                 };
-                match Walk::enter(self.subject, self.options.env_seed, self.level)? {
+                match Walk::enter(subject, options.env_seed, self.level)? {
                     Some(fresh) => walk = fresh,
                     None => return Ok(()),
                 }
@@ -143,13 +114,13 @@ impl Fuzz<'_> {
             );
             let corner = CORNERS
                 .get(step as usize)
-                .filter(|_| self.subject.info().actions.contains(ActionKind::Action6));
+                .filter(|_| subject.info().actions.contains(ActionKind::Action6));
             let action = corner.map_or_else(
                 || self.fuzz_action(&walk, &mut burst, &mut rng),
                 |&(x, y)| Action::Action6 { x, y },
             );
             walk.act(action)?;
-            self.frames += walk.observation().frames.frames().len() as u64;
+            self.fuzzed.frames += walk.observation().frames.frames().len() as u64;
             self.inspect(&walk, before, action);
             if (step + 1) % REPORT_INTERVAL == 0 {
                 monitor.add_steps(REPORT_INTERVAL);
@@ -201,63 +172,17 @@ impl Fuzz<'_> {
     }
 
     fn inspect(&mut self, walk: &Walk, before: (PlayState, u8), action: Action) {
-        let seen = walk.observation();
-        if self.bad_frame.is_none() {
-            let problem = invalid_frames(seen, self.subject.is_hosted())
-                .or_else(|| inconsistency(seen, before, action));
-            self.bad_frame = problem.map(|text| {
-                Finding::fail(Rule::FuzzFrames, text)
-                    .with_evidence("the last observation is invalid", walk.full_log())
-            });
+        let (seen, hosted) = (walk.observation(), self.context.subject.is_hosted());
+        if self.fuzzed.invalid.is_none() {
+            self.fuzzed.invalid =
+                defect(seen, hosted, before, action).map(|text| (text, walk.full_log()));
         }
-        if self.drift.is_none() && self.pictures.len() < MAX_TRACKED_STATES {
+        if self.fuzzed.drift.is_none() && self.pictures.len() < MAX_TRACKED_STATES {
             let picture = key_of(seen.settled().cells()) as u64;
             let known = *self.pictures.entry(walk.key()).or_insert(picture);
             if known != picture {
-                let text = "the same state key had another frame before: the frame does not follow from the key";
-                let finding = if self.subject.is_hosted() {
-                    Finding::warn(Rule::Drift, text)
-                } else {
-                    Finding::fail(Rule::Drift, text)
-                };
-                self.drift = Some(finding.with_evidence(
-                    "the last frame differs from an earlier one with the same key",
-                    walk.full_log(),
-                ));
+                self.fuzzed.drift = Some(walk.full_log());
             }
         }
     }
-}
-
-/// Returns a description of the first contradiction between the fields of an observation, or
-/// between it and the previous one.
-fn inconsistency(
-    seen: &Observation,
-    (state, completed): (PlayState, u8),
-    action: Action,
-) -> Option<String> {
-    let now = seen.levels_completed;
-    if now > completed + 1 {
-        return Some(format!("one action completed {} levels", now - completed));
-    }
-    if now < completed && !seen.full_reset {
-        return Some(format!(
-            "completed levels went from {completed} to {now} without a full reset"
-        ));
-    }
-    if (seen.state == PlayState::Win) != (now == seen.win_levels) {
-        return Some(format!(
-            "{now} of {} levels are completed, but the state is {}",
-            seen.win_levels,
-            seen.state.name()
-        ));
-    }
-    if state != PlayState::NotFinished && action != Action::Reset && seen.state != state {
-        return Some(format!(
-            "{} became {} without a RESET",
-            state.name(),
-            seen.state.name()
-        ));
-    }
-    None
 }

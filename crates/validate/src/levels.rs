@@ -1,17 +1,17 @@
-//! Entering levels, and the findings for levels that cannot be entered.
+//! Findings for levels that cannot be entered or on which the environment fails.
 
+use crate::rule::Context;
 use crate::walk::{PlayFailure, Walk};
-use crate::{DEFAULT_BASELINE, Finding, Options, Rule, Subject};
+use crate::{DEFAULT_BASELINE, Finding, Rule, Subject};
 
 /// Opens a play at the start of a level. If that is impossible, returns one finding for each of the
 /// given rules.
 pub(crate) fn enter_level(
-    subject: &dyn Subject,
-    options: &Options,
+    context: Context<'_>,
     level: u8,
     rules: &[Rule],
 ) -> Result<Walk, Vec<Finding>> {
-    match Walk::enter(subject, options.env_seed, level) {
+    match Walk::enter(context.subject, context.options.env_seed, level) {
         Ok(Some(walk)) => Ok(walk),
         Ok(None) => Err(rules
             .iter()
@@ -21,10 +21,31 @@ pub(crate) fn enter_level(
     }
 }
 
+/// Returns the findings of a check of one level, which may have ended without a decision.
+pub(crate) fn judge_level(
+    rule: Rule,
+    level: u8,
+    result: Result<Option<Finding>, PlayFailure>,
+) -> Vec<Finding> {
+    match result {
+        Ok(Some(finding)) => vec![finding.on_level(level)],
+        Ok(None) => vec![unreachable_level(rule, level)],
+        Err(failure) => environment_failed(&[rule], level, &failure),
+    }
+}
+
 pub(crate) fn unreachable_level(rule: Rule, level: u8) -> Finding {
     Finding::open(
         rule,
         "unreachable: no win of an earlier level is stored or was found; see `solutions`",
+    )
+    .on_level(level)
+}
+
+pub(crate) fn undecided_by_failure(rule: Rule, level: u8) -> Finding {
+    Finding::open(
+        rule,
+        "not decided, because the environment failed; see `failures`",
     )
     .on_level(level)
 }
@@ -47,13 +68,7 @@ pub(crate) fn environment_failed(rules: &[Rule], level: u8, failure: &PlayFailur
         "the last action causes the failure",
         failure.actions.clone(),
     );
-    let open = rules.iter().map(|&rule| {
-        Finding::open(
-            rule,
-            "not decided, because the environment failed; see `failures`",
-        )
-        .on_level(level)
-    });
+    let open = rules.iter().map(|&rule| undecided_by_failure(rule, level));
     open.chain([failure]).collect()
 }
 

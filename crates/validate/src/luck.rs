@@ -5,113 +5,50 @@
 //! against the action budget of an agent.
 
 use rhae_engine::{Action, Rng};
-use rhae_explore::{lower_bound_95, upper_bound_95};
 
-use crate::levels::{baseline, enter_level, environment_failed};
+use crate::levels::{baseline, judge_level};
+use crate::rule::{Check, Context, checks};
 use crate::walk::{PlayFailure, Walk, is_cancelled};
-use crate::{ATTEMPT_FACTOR, Finding, LUCK_LIMIT, Monitor, Options, Rule, Subject, Verdict};
+use crate::{ATTEMPT_FACTOR, Finding};
 
 /// The maximum number of steps of the first regime.
 pub(crate) const MAX_STEPS_FROM_START: u64 = 50_000;
 /// The random stream of the first regime.
-const START_STREAM: u64 = 1_000;
+pub(crate) const START_STREAM: u64 = 1_000;
 /// The maximum length of a win that is used to reach the next level. The length is limited because
 /// every check of that level replays the win.
 const MAX_PREFIX_LEN: usize = 2_000;
 /// The number of steps between two progress reports.
-const REPORT_INTERVAL: u64 = 4_096;
-/// The minimum number of attempts for which the absence of wins is meaningful.
-const MIN_ATTEMPTS: u64 = 20;
+pub(crate) const REPORT_INTERVAL: u64 = 4_096;
 
-/// Regime 1: one play from the start of the game.
-pub(crate) fn from_start(
-    subject: &dyn Subject,
-    options: &Options,
-    monitor: &dyn Monitor,
-) -> Vec<Finding> {
-    let rule = Rule::Start;
-    let mut walk = match enter_level(subject, options, 0, &[rule]) {
-        Ok(walk) => walk,
-        Err(findings) => return findings,
-    };
-    let mut rng = Rng::new(options.seed, START_STREAM);
-    let steps = options.steps.min(MAX_STEPS_FROM_START);
-    let mut findings: Vec<Finding> = Vec::new();
-    let mut completed = 0;
-    for step in 0..steps {
-        let action = walk.random_action(&mut rng);
-        if let Err(failure) = walk.act(action) {
-            findings.extend(environment_failed(&[rule], completed, &failure));
-            return findings;
-        }
-        let now = walk.observation().levels_completed;
-        if now > completed {
-            let verdict = if completed == 0 && !options.strict {
-                Verdict::Warn
-            } else {
-                Verdict::Fail
-            };
-            let known = findings
-                .iter()
-                .any(|finding| finding.level == Some(completed));
-            if !known {
-                let tutorial = if verdict == Verdict::Warn {
-                    "; an easy first level is allowed"
-                } else {
-                    ""
-                };
-                let text = format!(
-                    "random play won the level after {} steps{tutorial}",
-                    step + 1
-                );
-                let finding = Finding::new(rule, verdict, text).on_level(completed);
-                findings.push(finding.with_evidence("a win by random play", walk.full_log()));
-            }
-        }
-        completed = now;
-        if (step + 1) % REPORT_INTERVAL == 0 {
-            monitor.add_steps(REPORT_INTERVAL);
-        }
-        if is_cancelled(monitor, step) {
-            break;
-        }
-    }
-    monitor.add_steps(steps % REPORT_INTERVAL);
-    if findings.is_empty() {
-        findings.push(Finding::pass(
-            rule,
-            format!("random play completed no level in {steps} steps"),
-        ));
-    }
-    findings
+/// Checks the rules about random play from the start of the game.
+pub(crate) fn from_start(context: Context<'_>) -> Vec<Finding> {
+    let judges = checks().filter_map(|(_, check)| match check {
+        Check::Start(judge) => Some(judge),
+        _ => None,
+    });
+    judges.flat_map(|judge| judge(context)).collect()
 }
 
-/// Regime 2: random attempts at one level, which is entered directly. Each attempt may take five
-/// times the baseline.
-pub(crate) fn on_level(
-    subject: &dyn Subject,
-    options: &Options,
-    level: u8,
-    monitor: &dyn Monitor,
-) -> Vec<Finding> {
-    let rule = Rule::Levels;
-    let walk = match enter_level(subject, options, level, &[rule]) {
-        Ok(walk) => walk,
-        Err(findings) => return findings,
-    };
-    match play_attempts(subject, options, level, walk, u64::MAX, monitor) {
-        Ok(result) => vec![judge(options, level, &result)],
-        Err(failure) => environment_failed(&[rule], level, &failure),
-    }
+/// Checks the rules about random play of one level.
+pub(crate) fn on_level(context: Context<'_>, level: u8) -> Vec<Finding> {
+    let judges = checks().filter_map(|(rule, check)| match check {
+        Check::Luck(judge) => Some((rule, judge)),
+        _ => None,
+    });
+    judges
+        .flat_map(|(rule, judge)| judge_level(rule, level, judge(context, level)))
+        .collect()
 }
 
 /// Repeats the random play of regime 1 and returns the actions that won its first levels, one list
 /// per level, in order.
-pub(crate) fn wins_from_start(
-    subject: &dyn Subject,
-    options: &Options,
-    monitor: &dyn Monitor,
-) -> Vec<Vec<Action>> {
+pub(crate) fn wins_from_start(context: Context<'_>) -> Vec<Vec<Action>> {
+    let Context {
+        subject,
+        options,
+        monitor,
+    } = context;
     let mut wins: Vec<Vec<Action>> = Vec::new();
     let Ok(Some(mut walk)) = Walk::enter(subject, options.env_seed, 0) else {
         return wins;
@@ -141,17 +78,13 @@ pub(crate) fn wins_from_start(
 }
 
 /// Returns a win of a level if random play of that level finds one.
-pub(crate) fn first_win(
-    subject: &dyn Subject,
-    options: &Options,
-    level: u8,
-    monitor: &dyn Monitor,
-) -> Option<Vec<Action>> {
+pub(crate) fn first_win(context: Context<'_>, level: u8) -> Option<Vec<Action>> {
+    let Context {
+        subject, options, ..
+    } = context;
     let before = subject.prefix(level)?.len();
     let walk = Walk::enter(subject, options.env_seed, level).ok()??;
-    let actions = play_attempts(subject, options, level, walk, 1, monitor)
-        .ok()?
-        .first_win?;
+    let actions = play_attempts(context, level, walk, 1).ok()?.first_win?;
     // Actions before a RESET of the level are not part of the win.
     actions[before..]
         .rsplit(|&action| action == Action::Reset)
@@ -159,22 +92,28 @@ pub(crate) fn first_win(
         .map(<[Action]>::to_vec)
 }
 
-struct Attempts {
-    attempts: u64,
-    wins: u64,
-    length: u64,
-    first_win: Option<Vec<Action>>,
+/// The results of random attempts at a level.
+pub(crate) struct Attempts {
+    pub(crate) attempts: u64,
+    pub(crate) wins: u64,
+    /// The maximum number of actions of an attempt.
+    pub(crate) length: u64,
+    /// The actions of the first win, if the path to the level is known.
+    pub(crate) first_win: Option<Vec<Action>>,
 }
 
 /// Plays attempts until the steps are used up or `max_wins` attempts have won.
-fn play_attempts(
-    subject: &dyn Subject,
-    options: &Options,
+pub(crate) fn play_attempts(
+    context: Context<'_>,
     level: u8,
     mut walk: Walk,
     max_wins: u64,
-    monitor: &dyn Monitor,
 ) -> Result<Attempts, PlayFailure> {
+    let Context {
+        subject,
+        options,
+        monitor,
+    } = context;
     let mut rng = Rng::new(options.seed, 2_000 + u64::from(level));
     let length = u64::from(ATTEMPT_FACTOR * baseline(subject, level));
     let mut result = Attempts {
@@ -216,50 +155,4 @@ fn play_attempts(
     }
     monitor.add_steps(steps - reported);
     Ok(result)
-}
-
-fn judge(options: &Options, level: u8, result: &Attempts) -> Finding {
-    let Attempts {
-        attempts,
-        wins,
-        length,
-        ..
-    } = *result;
-    let (low, high) = (
-        lower_bound_95(wins, attempts),
-        upper_bound_95(wins, attempts),
-    );
-    let counts = format!("{wins} of {attempts} attempts of {length} random actions won");
-    let finding = if wins == 0 && attempts < MIN_ATTEMPTS {
-        Finding::open(
-            Rule::Levels,
-            format!("{counts}; more attempts are needed to decide: raise --steps"),
-        )
-    } else if wins == 0 {
-        Finding::pass(
-            Rule::Levels,
-            format!(
-                "{counts}: at most 1 in {:.0} with 95 % confidence",
-                1.0 / high
-            ),
-        )
-    } else if low > LUCK_LIMIT {
-        Finding::fail(
-            Rule::Levels,
-            format!(
-                "{counts}: at least 1 in {:.0} with 95 % confidence, but the limit is 1 in 10,000",
-                1.0 / low
-            ),
-        )
-    } else if options.strict {
-        Finding::fail(Rule::Levels, format!("{counts}, but --strict allows none"))
-    } else {
-        Finding::warn(
-            Rule::Levels,
-            format!("{counts}: within the limit, but not zero"),
-        )
-    };
-    finding
-        .on_level(level)
-        .with_evidence("a win by random play", result.first_win.clone())
 }

@@ -1,7 +1,9 @@
 //! The parts of a validation.
 
+use crate::rule::{Check, Context, checks};
+use crate::rules::memory;
 use crate::{
-    Finding, Monitor, Options, Rule, Subject, Verdict, design, fuzz, laws, luck, memory, solvable,
+    Finding, Monitor, Options, Rule, Subject, Verdict, design, fuzz, laws, luck, solvable,
     structure,
 };
 
@@ -44,7 +46,7 @@ pub(crate) enum Kind {
 impl Kind {
     /// Returns the rules that parts of this kind check, in the order of [`Rule::ALL`].
     pub(crate) fn rules(self) -> Vec<Rule> {
-        let own = |rule: &Rule| rule.parts().contains(&self);
+        let own = |rule: &Rule| rule.checks().iter().any(|check| check.kind() == self);
         Rule::ALL.iter().copied().filter(own).collect()
     }
 }
@@ -185,7 +187,12 @@ pub fn check(
     options: &Options,
     monitor: &dyn Monitor,
 ) -> Vec<Finding> {
-    let found = run(subject, part, options, monitor);
+    let context = Context {
+        subject,
+        options,
+        monitor,
+    };
+    let found = run(context, part);
     if monitor.should_continue() {
         found
     } else {
@@ -193,24 +200,23 @@ pub fn check(
     }
 }
 
-fn run(
-    subject: &dyn Subject,
-    part: Part,
-    options: &Options,
-    monitor: &dyn Monitor,
-) -> Vec<Finding> {
+fn run(context: Context<'_>, part: Part) -> Vec<Finding> {
     match part {
-        Part::Memory => memory::check(subject, options, monitor),
-        Part::Structure => structure::check(subject, options, monitor),
-        Part::Laws(level) => laws::check(subject, options, level),
-        Part::Start => luck::from_start(subject, options, monitor),
-        Part::Luck(level) => luck::on_level(subject, options, level, monitor),
-        Part::Fuzz(level) => fuzz::check(subject, options, level, monitor),
-        Part::Graph(level) => solvable::check(subject, options, level, monitor),
-        Part::Design => {
-            let mut findings = design::check(subject, options);
-            findings.extend(solvable::shortcuts(subject, options));
-            findings
-        }
+        Part::Memory => measure_memory(context),
+        Part::Structure => structure::check(context),
+        Part::Laws(level) => laws::check(context, level),
+        Part::Start => luck::from_start(context),
+        Part::Luck(level) => luck::on_level(context, level),
+        Part::Fuzz(level) => fuzz::check(context, level),
+        Part::Graph(level) => solvable::check(context, level),
+        Part::Design => design::check(context),
     }
+}
+
+fn measure_memory(context: Context<'_>) -> Vec<Finding> {
+    let judges = checks().filter_map(|(_, check)| match check {
+        Check::Memory(judge) => Some(judge),
+        _ => None,
+    });
+    judges.flat_map(|judge| judge(context)).collect()
 }

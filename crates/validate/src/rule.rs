@@ -1,10 +1,12 @@
-//! The list of rules. The name of a rule never changes, because reports and fixtures refer to it.
-//!
-//! A rule is one line in the list and a function in the module of the part that checks it. Reports,
-//! the help text and the documentation follow from the list.
+//! The definition of a rule: what it requires, and how parts of a validation judge it.
 
-use crate::Verdict;
+use crate::design::DesignSample;
+use crate::fuzz::Fuzzed;
 use crate::part::Kind;
+use crate::solvable::SearchedLevel;
+use crate::structure::LevelStart;
+use crate::walk::PlayFailure;
+use crate::{Finding, Monitor, Options, Rule, Subject, Verdict};
 
 /// The group under which reports list a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,123 +39,65 @@ impl Group {
     }
 }
 
-macro_rules! rules {
-    ($($group:ident $rule:ident $name:literal $severity:ident [$($part:ident),+] $asks:literal)*) => {
-        /// A rule against which environments are checked.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Rule {
-            $(#[doc = $asks] $rule),*
-        }
-
-        impl Rule {
-            /// All rules, in the order of reports.
-            pub const ALL: &[Self] = &[$(Self::$rule),*];
-
-            /// Returns the group of the rule.
-            pub const fn group(self) -> Group {
-                match self { $(Self::$rule => Group::$group),* }
-            }
-
-            /// Returns the name of the rule in reports and flags.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$rule => $name),* }
-            }
-
-            /// Returns the verdict on a clear violation of the rule: [`Verdict::Fail`], or
-            /// [`Verdict::Warn`] for a rule that gives advice. No finding is more severe.
-            pub const fn severity(self) -> Verdict {
-                match self { $(Self::$rule => Verdict::$severity),* }
-            }
-
-            /// Returns one sentence that states what the rule requires.
-            pub const fn requirement(self) -> &'static str {
-                match self { $(Self::$rule => $asks),* }
-            }
-
-            /// Returns the kinds of parts that check the rule.
-            pub(crate) const fn parts(self) -> &'static [Kind] {
-                match self { $(Self::$rule => &[$(Kind::$part),+]),* }
-            }
-        }
-    };
+/// A rule. Each module in `rules/` contains one definition and the functions that judge the rule.
+pub(crate) struct Definition {
+    /// The name in reports and file names. It never changes, because reports and fixtures refer to
+    /// it.
+    pub(crate) name: &'static str,
+    pub(crate) group: Group,
+    /// The verdict on a clear violation: [`Verdict::Fail`], or [`Verdict::Warn`] for advice.
+    pub(crate) severity: Verdict,
+    /// One sentence that states what the rule requires.
+    pub(crate) requirement: &'static str,
+    /// The parts that judge the rule, each with its function.
+    pub(crate) checks: &'static [Check],
 }
 
-// Group, rule, name, severity, the parts that check it, and what it requires.
-rules! {
-    Structure Loads "loads" Fail [Structure] "The environment opens, and every level can be entered."
-    Structure Metadata "metadata" Fail [Structure] "The metadata has a title, tags, actions and a frame rate."
-    Structure SixLevels "six-levels" Warn [Structure] "There are at least six levels."
-    Structure Frames "frames" Fail [Structure] "Every observation has 1 to 1,000 frames in sixteen colours."
-    Structure Actions "actions" Fail [Structure] "A level offers only actions that the environment lists."
-    Structure Baselines "baselines" Fail [Structure, Graph] "Every level has a baseline that is not below the optimum."
-    Structure Solutions "solutions" Fail [Structure] "The stored solutions win their levels."
-    Structure Recordings "recordings" Fail [Structure] "A win, a loss and the stored recordings replay to the same result, also in a new process."
-    Laws SameTwice "same-twice" Fail [Laws] "The same seed and actions give the same observations, whatever other plays do."
-    Laws Copies "copies" Fail [Laws] "A fork of a play is independent of it and behaves the same."
-    Laws Keys "keys" Fail [Laws] "Equal state keys have equal frames and equal successors."
-    Laws Reset "reset" Fail [Laws] "RESET restores the start of the level exactly, and a full reset the start of the game."
-    Laws Undo "undo" Fail [Laws] "Undo restores everything except what is declared as spent."
-    Laws NotOffered "not-offered" Fail [Laws] "An action that is not offered has no effect."
-    Laws AfterEnd "after-end" Fail [Laws] "After the end only RESET has an effect."
-    Laws Clicks "clicks" Fail [Graph] "Unlisted clicks have no effect that listed clicks lack."
-    Luck Start "luck-start" Fail [Start] "Random play from the start completes no level."
-    Luck Levels "luck-levels" Fail [Luck] "Random play of a level wins at most 1 attempt in 10,000."
-    Luck Proved "luck-proved" Fail [Graph] "The proved probability of a random win is at most 1 in 10,000."
-    Robustness Failures "failures" Fail [Fuzz] "No input makes the environment panic or fail."
-    Robustness FuzzFrames "fuzz-frames" Fail [Fuzz] "No input leads to invalid frames or inconsistent counters."
-    Robustness Drift "drift" Fail [Fuzz] "Equal state keys have equal frames, also in long and unusual plays."
-    Robustness Memory "memory" Fail [Memory] "Memory does not grow during long plays."
-    Robustness Speed "speed" Warn [Fuzz] "The environment produces at least 1,000 frames per second."
-    Solvable Wins "wins" Fail [Graph] "Every level can be won."
-    Solvable Optimum "optimum" Warn [Graph] "The length of the shortest win is known."
-    Solvable DeadEnds "dead-ends" Warn [Graph] "Once a level can no longer be won, it ends or offers undo."
-    Solvable Shortcuts "shortcuts" Warn [Design] "No level is won by the solution of an earlier level."
-    Design ActionsUsed "actions-used" Warn [Design] "Every action is used by some solution."
-    Design Idle "idle" Warn [Design] "At least 1 % of random actions have an effect."
-    Design Still "still" Warn [Design] "At least 1 % of the frame changes during play."
-    Design Alike "alike" Warn [Design] "No two levels look alike."
+/// A part of a validation, with the function by which it judges a rule. What several rules of a
+/// part need is computed once by the part and passed to the functions.
+#[derive(Clone, Copy)]
+pub(crate) enum Check {
+    Memory(fn(Context<'_>) -> Vec<Finding>),
+    /// Gets the start of each level.
+    Structure(fn(Context<'_>, &[LevelStart]) -> Vec<Finding>),
+    Laws(LevelCheck),
+    Start(fn(Context<'_>) -> Vec<Finding>),
+    Luck(LevelCheck),
+    Fuzz(fn(Context<'_>, &Fuzzed) -> Option<Finding>),
+    Graph(fn(Context<'_>, &SearchedLevel) -> Option<Finding>),
+    Design(fn(Context<'_>, &DesignSample) -> Vec<Finding>),
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Judges a rule on one level. Returns `None` if the level cannot be entered, and an error if the
+/// environment fails.
+pub(crate) type LevelCheck = fn(Context<'_>, u8) -> Result<Option<Finding>, PlayFailure>;
 
-    #[test]
-    fn names_are_unique_and_groups_are_contiguous() {
-        for (index, rule) in Rule::ALL.iter().enumerate() {
-            assert!(
-                Rule::ALL[..index]
-                    .iter()
-                    .all(|other| other.name() != rule.name()),
-                "{}",
-                rule.name()
-            );
+impl Check {
+    pub(crate) const fn kind(self) -> Kind {
+        match self {
+            Self::Memory(_) => Kind::Memory,
+            Self::Structure(_) => Kind::Structure,
+            Self::Laws(_) => Kind::Laws,
+            Self::Start(_) => Kind::Start,
+            Self::Luck(_) => Kind::Luck,
+            Self::Fuzz(_) => Kind::Fuzz,
+            Self::Graph(_) => Kind::Graph,
+            Self::Design(_) => Kind::Design,
         }
-        assert!(Rule::ALL.is_sorted_by_key(|rule| rule.group()));
     }
+}
 
-    /// The tables in `docs/validate.md` list the rules of each group in the order of reports.
-    #[test]
-    fn documentation_lists_every_rule() {
-        let text = include_str!("../../../docs/validate.md");
-        let rules = text.split("\n## ").find(|part| part.starts_with("Rules\n"));
-        let mut documented = Vec::new();
-        for section in rules.unwrap().split("\n### ").skip(1) {
-            let heading = section.lines().next().unwrap().to_lowercase();
-            let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
-            let names = rows.filter_map(|row| row.split('`').next());
-            documented.extend(names.map(|name| (heading.clone(), name)));
-        }
-        let heading = |group: Group| match group {
-            Group::Solvable => "solvability".to_owned(),
-            other => other.name().to_owned(),
-        };
-        let listed: Vec<(String, &str)> = Rule::ALL
-            .iter()
-            .map(|rule| (heading(rule.group()), rule.name()))
-            .collect();
-        assert_eq!(documented, listed);
-        let count = format!("checks {} rules", Rule::ALL.len());
-        assert!(text.contains(&count), "docs/validate.md says `{count}`");
-    }
+/// Returns all checks of all rules, in the order of [`Rule::ALL`].
+pub(crate) fn checks() -> impl Iterator<Item = (Rule, Check)> {
+    Rule::ALL
+        .iter()
+        .flat_map(|&rule| rule.checks().iter().map(move |&check| (rule, check)))
+}
+
+/// What every check gets: the environment under test, the options and the monitor.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub(crate) subject: &'a dyn Subject,
+    pub(crate) options: &'a Options,
+    pub(crate) monitor: &'a dyn Monitor,
 }

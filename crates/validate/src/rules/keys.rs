@@ -1,36 +1,33 @@
-//! Searches for counter-examples to the law that two states with the same key have the same frame
-//! and the same successors. Undo is exempt, because its effect depends on the history.
+//! The rule `keys`: two states with the same key have the same frame and the same successors. Undo
+//! is exempt, because its effect depends on the history.
 //!
 //! Short random plays from the start of a level reach the same states by different paths. The check
 //! stores the effect of each action under the key of the state. At every later visit the effect
 //! must be the same.
 
-use std::hash::BuildHasherDefault;
-
-use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use rhae_engine::{Action, PlayState, Rng, key_of};
 
-use super::determinism::finish;
-use super::law_steps;
+use crate::laws::{KeyMap, law_steps};
+use crate::rule::{Check, Context, Definition, Group};
 use crate::walk::{PlayFailure, Walk, observation_hash};
-use crate::{Finding, Options, Rule, Subject};
-
-/// A map from state keys. The keys are already hashes, so they are not hashed again.
-type KeyMap<V> = HashMap<u128, V, BuildHasherDefault<KeyBits>>;
+use crate::{Finding, Rule, Subject, Verdict};
 
 /// The maximum length of a play. After that the level is entered again.
 const MAX_PLAY_LEN: usize = 60;
 
-pub(super) fn keys(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Finding> {
-    finish(Rule::Keys, level, search(subject, options, level))
-}
+pub(super) const DEFINITION: Definition = Definition {
+    name: "keys",
+    group: Group::Laws,
+    severity: Verdict::Fail,
+    requirement: "Equal state keys have equal frames and equal successors.",
+    checks: &[Check::Laws(check)],
+};
 
-fn search(
-    subject: &dyn Subject,
-    options: &Options,
-    level: u8,
-) -> Result<Option<Finding>, PlayFailure> {
+fn check(context: Context<'_>, level: u8) -> Result<Option<Finding>, PlayFailure> {
+    let Context {
+        subject, options, ..
+    } = context;
     let rule = Rule::Keys;
     let Some(mut walk) = Walk::enter(subject, options.env_seed, level)? else {
         return Ok(None);
@@ -39,7 +36,7 @@ fn search(
     let mut frames: KeyMap<(u64, Vec<Action>)> = KeyMap::default();
     let mut effects: KeyMap<(u128, Vec<Action>)> = KeyMap::default();
     let (mut seen_again, mut length) = (0_u32, MAX_PLAY_LEN / 4);
-    for _ in 0..4 * law_steps(subject, options) {
+    for _ in 0..4 * law_steps(context) {
         let over = walk.observation().state != PlayState::NotFinished
             || walk.observation().levels_completed != level;
         if over || walk.log.len() >= length {
@@ -130,22 +127,4 @@ fn collision(subject: &dyn Subject, text: &str, walk: &Walk, earlier: &[Action])
     finding
         .with_evidence("one path to the state, ending with the action", line)
         .with_evidence("another path to a state with the same key", other)
-}
-
-/// Uses the low half of a key as its hash, because keys are already hashes.
-#[derive(Default)]
-pub(crate) struct KeyBits(u64);
-
-impl std::hash::Hasher for KeyBits {
-    fn write(&mut self, _bytes: &[u8]) {
-        unreachable!("the table holds only 128-bit keys")
-    }
-
-    fn write_u128(&mut self, key: u128) {
-        self.0 = key as u64;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }

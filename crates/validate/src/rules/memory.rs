@@ -1,11 +1,12 @@
-//! The check for memory leaks during long play. It must run alone in the process, because other
-//! checks would change the measured memory. It is therefore a separate part.
+//! The rule `memory`: no leak during long play. The check must run alone in the process, because
+//! other checks would change the measured memory. It is therefore a separate part.
 
 use rhae_engine::Rng;
 
 use crate::levels::{enter_level, environment_failed};
+use crate::rule::{Check, Context, Definition, Group};
 use crate::walk::{PlayFailure, Walk, is_cancelled};
-use crate::{Finding, Monitor, Options, Rule, Subject};
+use crate::{Finding, Options, Rule, Subject, Verdict};
 
 /// The growth in bytes that is tolerated, because the memory of a process also fluctuates without a
 /// leak.
@@ -13,18 +14,22 @@ const GROWTH_TOLERANCE: u64 = 3 << 20;
 /// The growth in bytes per step from which a leak is reported.
 const MAX_BYTES_PER_STEP: u64 = 24;
 
+pub(super) const DEFINITION: Definition = Definition {
+    name: "memory",
+    group: Group::Robustness,
+    severity: Verdict::Fail,
+    requirement: "Memory does not grow during long plays.",
+    checks: &[Check::Memory(check)],
+};
+
 /// Returns the number of steps of this part.
 pub(crate) fn steps(subject: &dyn Subject, options: &Options) -> u64 {
     let max = if subject.is_hosted() { 6_000 } else { 100_000 };
     (options.steps / 5).clamp(600, max)
 }
 
-pub(crate) fn check(
-    subject: &dyn Subject,
-    options: &Options,
-    monitor: &dyn Monitor,
-) -> Vec<Finding> {
-    let rule = Rule::Memory;
+fn check(context: Context<'_>) -> Vec<Finding> {
+    let (rule, subject) = (Rule::Memory, context.subject);
     // The check uses a level in the middle, because the first may be too simple and the last may be
     // unreachable.
     let level = subject.levels() / 2;
@@ -33,23 +38,22 @@ pub(crate) fn check(
     } else {
         0
     };
-    let walk = match enter_level(subject, options, level, &[rule]) {
+    let walk = match enter_level(context, level, &[rule]) {
         Ok(walk) => walk,
         Err(findings) => return findings,
     };
-    match measure(subject, options, level, walk, monitor) {
+    match measure(context, level, walk) {
         Ok(finding) => vec![finding],
         Err(failure) => environment_failed(&[rule], level, &failure),
     }
 }
 
-fn measure(
-    subject: &dyn Subject,
-    options: &Options,
-    level: u8,
-    mut walk: Walk,
-    monitor: &dyn Monitor,
-) -> Result<Finding, PlayFailure> {
+fn measure(context: Context<'_>, level: u8, mut walk: Walk) -> Result<Finding, PlayFailure> {
+    let Context {
+        subject,
+        options,
+        monitor,
+    } = context;
     let rule = Rule::Memory;
     let mut rng = Rng::new(options.seed, 4_000);
     let steps = steps(subject, options);
