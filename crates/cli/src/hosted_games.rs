@@ -4,10 +4,10 @@
 mod sandboxed;
 
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
 use rhae_engine::Catalog;
 
@@ -63,7 +63,8 @@ impl HostedGamesArgs {
         })
     }
 
-    fn games_in(&self, folders: &[PathBuf]) -> Result<Arc<dyn Catalog>> {
+    /// Loads the built-in environments and those of `folders`.
+    pub(crate) fn games_in(&self, folders: &[PathBuf]) -> Result<Arc<dyn Catalog>> {
         ensure!(
             self.host_seconds > 0.0 && self.host_seconds <= 86_400.0,
             "--host-seconds must be more than 0 and at most 86,400 seconds"
@@ -104,18 +105,6 @@ impl HostedGamesArgs {
             flags.push("--unsafe-host".into());
         }
         flags
-    }
-
-    /// Returns the folders as absolute paths, for the run's configuration.
-    pub(crate) fn absolute_folders(&self) -> Result<Vec<String>> {
-        let absolute = |folder: &PathBuf| {
-            let path = Path::canonicalize(folder)
-                .with_context(|| format!("cannot find `{}`", folder.display()))?;
-            path.into_os_string()
-                .into_string()
-                .map_err(|name| anyhow::anyhow!("`{}` is not a UTF-8 path", name.display()))
-        };
-        self.games_dir.iter().map(absolute).collect()
     }
 }
 

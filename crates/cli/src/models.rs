@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
-use rhae_llm::{Model, Models};
+use rhae_llm::{MODELS_FILE, MODELS_VARIABLE, Model, Models};
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModelsArgs {
     /// Configuration file of the models (docs/models.md)
     #[arg(
         long,
-        env = "RHAE_MODELS",
-        default_value = "models.toml",
+        env = MODELS_VARIABLE,
+        default_value = MODELS_FILE,
         value_name = "FILE"
     )]
     pub(crate) models: PathBuf,
@@ -21,30 +21,11 @@ pub(crate) struct ModelsArgs {
 impl ModelsArgs {
     /// Loads the configuration of all models.
     pub(crate) fn load(&self) -> Result<Models> {
-        let path = self.models.display();
-        let text = std::fs::read_to_string(&self.models).with_context(|| {
-            format!(
-                "cannot read the model configuration `{path}`; choose a file with `--models FILE`, or name a model as PROVIDER/MODEL (docs/models.md)"
-            )
-        })?;
-        Models::parse(&text).with_context(|| format!("`{path}`"))
-    }
-
-    /// Loads the configuration that names `name`. `PROVIDER/MODEL` needs no file.
-    pub(crate) fn load_for(&self, name: &str) -> Result<Models> {
-        if name.contains('/') {
-            return Ok(Models::default());
-        }
-        self.load()
+        Ok(Models::load(&self.models)?)
     }
 
     /// Opens a model of the file, or `PROVIDER/MODEL`. This reads its API key from the environment.
     pub(crate) fn open(&self, name: &str) -> Result<Model> {
-        let models = self.load_for(name)?;
-        let opened = Model::open(&models, name);
-        if name.contains('/') {
-            return Ok(opened?);
-        }
-        opened.with_context(|| format!("`{}`", self.models.display()))
+        Ok(Model::open(&Models::load_for(&self.models, name)?, name)?)
     }
 }

@@ -3,19 +3,16 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rhae_agents::AGENTS;
-use rhae_engine::Catalog;
-use rhae_games::Builtin;
 use rhae_harness::{
-    Arena, Budget, HarnessError, ModelOptions, PreparedRun, Progress, RemoteArena, Results,
-    ResumeOptions, RunRequest, open_run, prepare_resumed, run as run_all,
+    Budget, CONTEXT_TOKENS_RANGE, LocatedRun, LocationRequest, ModelOptions, Progress,
+    REPEAT_RANGE, Results, ResumeOptions, RunRequest, models_for_agent, open_run,
 };
 use rhae_protocol::{Ending, Scorecard};
 use rhae_report::card_table;
@@ -65,7 +62,7 @@ pub(crate) struct RunArgs {
     #[arg(long, default_value_t = 0)]
     env_seed: u64,
     /// Number of scorecards; the headline is their mean
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(REPEAT_RANGE))]
     repeat: u32,
     /// Action limit: `5x` (five times the baseline on each level), a number for the whole play, or
     /// `none`
@@ -117,53 +114,34 @@ struct ModelArgs {
     keep_reasoning: bool,
     /// Drop the oldest turns of a conversation beyond this many tokens, as counted by the provider
     /// [default: as configured for the model, or 175,000]
-    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1000..))]
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(CONTEXT_TOKENS_RANGE))]
     context_tokens: Option<u64>,
-}
-
-/// Where a run takes place.
-enum Location {
-    /// In this process and in the processes of hosted games.
-    Local(Arc<dyn Catalog>),
-    /// On a server.
-    Remote(RemoteArena),
 }
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     args.limits.check()?;
-    let (prepared, location) = match &args.resume {
+    let run = match &args.resume {
         Some(folder) => resumed(args, folder)?,
         None => started(args)?,
     };
-    let PreparedRun { spec, notes } = prepared;
-    for note in notes {
-        eprintln!("note: {}", output::plain(&note));
+    for note in &run.notes {
+        eprintln!("note: {}", output::plain(note));
     }
     let interrupt = interrupt_flag()?;
     let bar = bar(args.json);
-    let play = |arena: &dyn Arena| {
-        run_all(&spec, arena, &interrupt, &mut |progress| {
-            show(&bar, progress);
-        })
-    };
-    let results = match &location {
-        Location::Remote(remote) => remote.run(&spec, play, &|message| {
-            eprintln!("{}", output::plain(message));
-        })?,
-        Location::Local(games) => play(games)?,
-    };
+    let results = run.execute(
+        &interrupt,
+        &mut |progress| show(&bar, progress),
+        &|message| eprintln!("{}", output::plain(message)),
+    )?;
     bar.finish_and_clear();
     report(&results, args.json)
 }
 
 /// Prepares a new run.
-fn started(args: &RunArgs) -> Result<(PreparedRun, Location)> {
-    ensure!(
-        args.key.is_none() || args.server.is_some(),
-        "--key is the key of a server; add --server URL"
-    );
+fn started(args: &RunArgs) -> Result<LocatedRun> {
     let agent = args.agent_cmd.is_none().then_some(args.agent.as_str());
-    let mut request = RunRequest {
+    let request = RunRequest {
         agent: args.agent.clone(),
         agent_cmd: args.agent_cmd.clone(),
         games: args.games.clone(),
@@ -177,83 +155,38 @@ fn started(args: &RunArgs) -> Result<(PreparedRun, Location)> {
         jobs: args.limits.jobs(),
         out: args.out.clone(),
         competition: args.competition,
-        games_dirs: args.hosted.absolute_folders()?,
         model: model_options(args, agent)?,
         identity: args.identity.resolve(),
+        ..RunRequest::default()
     };
-    match &args.server {
-        Some(url) => {
-            let remote = connect(args, url, args.competition)?;
-            let prepared = request.prepare(remote.environments(), Some(&remote));
-            let prepared = prepared.map_err(|error| explained(args, error))?;
-            Ok((prepared, Location::Remote(remote)))
-        }
-        None => {
-            let games = args.hosted.games()?;
-            request.identity.source_digests = source_digests(&games);
-            let prepared = request.prepare(&games, None);
-            let prepared = prepared.map_err(|error| explained(args, error))?;
-            Ok((prepared, Location::Local(games)))
-        }
-    }
+    location(args).prepare(request, |folders| args.hosted.games_in(folders))
 }
 
 /// Prepares a run that an earlier process started.
-fn resumed(args: &RunArgs, folder: &std::path::Path) -> Result<(PreparedRun, Location)> {
+fn resumed(args: &RunArgs, folder: &Path) -> Result<LocatedRun> {
     let (folder, config) = open_run(folder)?;
-    let location = match &config.server {
-        Some(url) => Location::Remote(connect(args, url, config.competition)?),
-        None => Location::Local(args.hosted.games_of_run(&config.games_dirs)?),
-    };
     let options = ResumeOptions {
         jobs: args.limits.jobs(),
         run_timeout_s: args.limits.run_timeout,
         model: model_options(args, config.agent.as_deref())?,
     };
-    let prepared = prepare_resumed(folder, config, &options);
-    Ok((prepared.map_err(|error| explained(args, error))?, location))
+    location(args).prepare_resumed(folder, config, &options, |folders| {
+        args.hosted.games_in(folders)
+    })
 }
 
-/// Adds the file of the models to an error about a model.
-fn explained(args: &RunArgs, error: HarnessError) -> anyhow::Error {
-    let is_model = matches!(error, HarnessError::Model(_));
-    let error = anyhow::Error::new(error);
-    if is_model && !args.agent.contains('/') {
-        return error.context(format!("`{}`", args.model.models.models.display()));
+fn location(args: &RunArgs) -> LocationRequest {
+    LocationRequest {
+        server: args.server.clone(),
+        key: args.key.clone(),
+        games_dirs: args.hosted.games_dir.clone(),
     }
-    error
-}
-
-fn connect(args: &RunArgs, url: &str, competition: bool) -> Result<RemoteArena> {
-    ensure!(
-        args.hosted.games_dir.is_empty(),
-        "--games-dir names local environments, but this run uses the server at {}; remove one of the two flags",
-        output::plain(url)
-    );
-    let key = args
-        .key
-        .clone()
-        .or_else(|| std::env::var("ARC_API_KEY").ok())
-        .filter(|key| !key.is_empty());
-    // Only recordings of built-in environments can be replayed locally.
-    let remote = RemoteArena::connect(url, key.as_deref(), competition, Box::new(Builtin))?;
-    if remote.skipped_games() > 0 {
-        eprintln!(
-            "note: skipped {} entries of the server's list without an id such as ab12-v1",
-            remote.skipped_games()
-        );
-    }
-    Ok(remote)
 }
 
 /// Returns the options of a model. The configuration of the models is read only if a model plays.
 fn model_options(args: &RunArgs, agent: Option<&str>) -> Result<ModelOptions> {
-    let models = match agent.and_then(|agent| agent.strip_prefix("model:")) {
-        Some(name) => args.model.models.load_for(name)?,
-        None => rhae_llm::Models::default(),
-    };
     Ok(ModelOptions {
-        models,
+        models: models_for_agent(agent, &args.model.models.models)?,
         keep_reasoning: args.model.keep_reasoning,
         max_cost_usd: args.limits.max_cost,
         context_tokens: args.model.context_tokens,
@@ -350,13 +283,4 @@ fn show(bar: &ProgressBar, progress: Progress) {
         "{done}/{total} plays, {levels} levels, {actions} actions, {} s{left}",
         bar.elapsed().as_secs()
     ));
-}
-
-/// Returns the digests of the sources of all hosted games.
-fn source_digests(games: &dyn Catalog) -> BTreeMap<String, String> {
-    games
-        .hosted_games()
-        .into_iter()
-        .map(|game| (game.id.to_string(), game.source_digest))
-        .collect()
 }

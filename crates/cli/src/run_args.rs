@@ -14,7 +14,7 @@ const MAX_LIMIT: f64 = 1e9;
 pub(crate) struct LimitArgs {
     /// Maximum number of concurrent plays or requests [default: the number of cores; 8 for a model in
     /// `arc eval`]
-    #[arg(long, alias = "concurrency", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, alias = "concurrency", value_name = "N", value_parser = clap::value_parser!(u16).range(rhae_harness::JOBS_RANGE))]
     jobs: Option<u16>,
     /// Maximum cost of the run in US dollars; a request is sent only if its worst case fits into the
     /// rest of the limit (docs/models.md)
@@ -86,14 +86,6 @@ pub(crate) struct IdentityArgs {
 impl IdentityArgs {
     /// Returns the identity of a run that starts in the current folder.
     pub(crate) fn resolve(&self) -> RunIdentity {
-        RunIdentity {
-            name: self.name.clone(),
-            tags: self.tag.clone(),
-            note: self.note.clone(),
-            git_commit: std::env::current_dir()
-                .ok()
-                .and_then(|folder| rhae_runs::git_commit(&folder)),
-            ..RunIdentity::default()
-        }
+        rhae_runs::new_identity(self.name.clone(), self.tag.clone(), self.note.clone())
     }
 }

@@ -80,8 +80,10 @@ mod budget;
 mod film;
 mod ids;
 mod journal;
+mod location;
 mod model_player;
 mod play;
+mod ranges;
 mod remote;
 mod request;
 mod results;
@@ -91,7 +93,9 @@ pub use budget::{Budget, BudgetError};
 pub use film::recording_film;
 pub use ids::play_id;
 pub use journal::load_plays;
+pub use location::{LocatedRun, LocationRequest, models_for_agent};
 pub use model_player::ModelOptions;
+pub use ranges::{CONTEXT_TOKENS_RANGE, JOBS_RANGE, REPEAT_RANGE};
 pub use remote::RemoteArena;
 pub use request::{
     PreparedRun, ResumeOptions, RunRequest, open_run, prepare_resumed, read_recording, select_games,

@@ -13,7 +13,7 @@ use rhae_runs::{RunFolder, RunsError, new_run_id, now_ms, resume, unused_folder}
 use rhae_scoring::Method;
 
 use crate::model_player::{ModelOptions, OpenedPlayer};
-use crate::{Budget, HarnessError, RemoteArena, RunSpec};
+use crate::{Budget, HarnessError, RemoteArena, RunSpec, ranges};
 
 /// The maximum of the time limit of a step, in seconds.
 const MAX_STEP_TIMEOUT_S: f64 = 1e6;
@@ -125,6 +125,7 @@ impl RunRequest {
         catalog: &dyn Catalog,
         remote: Option<&RemoteArena>,
     ) -> Result<PreparedRun, HarnessError> {
+        ranges::check_request(&self)?;
         if let Some(file) = self.agent.strip_prefix("replay:") {
             (self.agent, self.games, self.env_seed) =
                 replayed_play(catalog, Path::new(file), &self.games, self.env_seed)?;
@@ -231,6 +232,7 @@ pub fn prepare_resumed(
     mut config: RunConfig,
     options: &ResumeOptions,
 ) -> Result<PreparedRun, HarnessError> {
+    ranges::check_jobs(options.jobs)?;
     let mut notes = Vec::new();
     if options.run_timeout_s.is_some() {
         config.run_timeout_ms = run_timeout_ms(options.run_timeout_s)?;

@@ -4,6 +4,8 @@
 //! neither API keys nor the values of extra headers. In their place it contains the name of the
 //! environment variable with the key, and the names of the headers.
 
+mod models_file;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,6 +17,8 @@ use serde_json::{Map, Value};
 use crate::provider::Backend;
 use crate::secret::Variables;
 use crate::{LlmError, Prices, Provider, environment};
+
+pub use models_file::{MODELS_FILE, MODELS_VARIABLE, default_models_file};
 
 /// The upper limit of configurable times: one week.
 const MAX_SECONDS: f64 = 7.0 * 24.0 * 3600.0;
@@ -45,6 +49,9 @@ const MAX_SECONDS: f64 = 7.0 * 24.0 * 3600.0;
 pub struct Models {
     #[serde(default)]
     models: BTreeMap<String, ModelConfig>,
+    /// The file that contains the models, for errors; absent if they were parsed from a text.
+    #[serde(skip)]
+    path: Option<PathBuf>,
 }
 
 impl Models {
@@ -106,6 +113,7 @@ impl Models {
     /// ```
     pub fn resolve(&self, name: &str) -> Result<ModelConfig, LlmError> {
         self.resolve_with(name, &|variable| std::env::var(variable).ok())
+            .map_err(|error| self.located(error))
     }
 
     /// Resolves a name like [`Models::resolve`], but looks up environment variables with

@@ -6,6 +6,14 @@ pub enum LlmError {
     /// The models file is not TOML or does not match the schema.
     #[error("the models file cannot be read: {0}")]
     File(String),
+    /// The models file cannot be read from disk.
+    #[error(
+        "cannot read the model configuration `{path}`; choose a file with `--models FILE`, or name a model as PROVIDER/MODEL (docs/models.md): {reason}"
+    )]
+    Unreadable { path: String, reason: String },
+    /// An error about a model of the file at `path`.
+    #[error("`{path}`: {error}")]
+    InFile { path: String, error: Box<Self> },
     /// The configuration of a model is invalid.
     #[error("the model `{model}`: {reason}")]
     Model { model: String, reason: String },

@@ -79,7 +79,10 @@ mod usage;
 mod wire;
 
 pub use cancel::CancelToken;
-pub use config::{BreakerConfig, Limits, ModelConfig, Models, RetryPolicy, Timeouts};
+pub use config::{
+    BreakerConfig, Limits, MODELS_FILE, MODELS_VARIABLE, ModelConfig, Models, RetryPolicy,
+    Timeouts, default_models_file,
+};
 pub use cost_bound::{CostBound, UnboundedReason};
 pub use error::LlmError;
 pub use failure::{Failure, FailureKind};

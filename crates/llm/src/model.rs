@@ -76,6 +76,7 @@ impl Model {
     /// cannot be read.
     pub fn open(models: &Models, name: &str) -> Result<Self, LlmError> {
         Self::open_with(models, name, &|variable| std::env::var(variable).ok())
+            .map_err(|error| models.located(error))
     }
 
     /// Opens a model like [`Model::open`], but looks up environment variables with `variables`.

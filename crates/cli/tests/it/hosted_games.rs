@@ -254,7 +254,7 @@ fn server_and_games_dir_exclude_each_other() {
         &fixtures("games"),
     ];
     rhae(folder.path(), &arguments)
-        .failed_with("this run uses the server at http://127.0.0.1:1; remove one of the two flags");
+        .failed_with("this run uses the server at http://127.0.0.1:1; remove one of the two");
 }
 
 #[test]

@@ -385,7 +385,7 @@ fn unsupported_options_are_rejected_before_anything_is_written() {
     ] {
         play(folder.path(), &serving.url, more).failed_with(reason);
     }
-    rhae(folder.path(), &["run", "--key", "x", "--out", "out"]).failed_with("add --server URL");
+    rhae(folder.path(), &["run", "--key", "x", "--out", "out"]).failed_with("add `--server URL`");
     rhae(
         folder.path(),
         &["run", "--server", "127.0.0.1:8001", "--out", "out"],
