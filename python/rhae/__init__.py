@@ -4,6 +4,7 @@
 ``make``, ``make_vec``          environments for Gymnasium: one play, or many plays at once
 ``Arcade``, ``OperationMode``   the calls of the official toolkit, in this process
 ``verify``, ``score``           replay and score recordings
+``run``                         run agents on environments: scorecards, recordings, a report
 ``explore``, ``validate``       analyse the states of a level; check environments against rules
 ``rgb``, ``png``, ``PALETTE``   frames as pictures
 ``rhae.agents``                 agents in the style of the official agents repository
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from rhae.gym import make, make_vec
     from rhae.pictures import PALETTE, png, rgb
     from rhae.results import score, verify
+    from rhae.runs import run
 
 #: The modules that define the public names. Each is imported when one of its names is first used,
 #: because Gymnasium is optional and pydantic takes long to import.
@@ -41,6 +43,7 @@ _MODULES = {
     "make_vec": "rhae.gym",
     "png": "rhae.pictures",
     "rgb": "rhae.pictures",
+    "run": "rhae.runs",
     "score": "rhae.results",
     "validate": "rhae.analysis",
     "verify": "rhae.results",
@@ -56,6 +59,7 @@ __all__ = [
     "make_vec",
     "png",
     "rgb",
+    "run",
     "score",
     "validate",
     "verify",

@@ -47,8 +47,9 @@ def share(clock: _native.Clock, excess: list[float]) -> float:
     `excess` contains one number for each of several rounds of the same work: the seconds that
     monitoring added to the round.
     """
-    (own, own_events), (engine, engine_events) = clock.read()
-    events = own_events + engine_events
+    reading = clock.read()
+    events = reading.game_events + reading.engine_events
     # The median is used, because other processes may have slowed some rounds.
     cost_per_event = max(0.0, statistics.median(excess)) * len(excess) / events
-    return (own - own_events * cost_per_event) / (own + engine - events * cost_per_event)
+    own = reading.game_seconds - reading.game_events * cost_per_event
+    return own / (reading.game_seconds + reading.engine_seconds - events * cost_per_event)

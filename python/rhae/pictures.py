@@ -10,7 +10,7 @@ from rhae import _native
 __all__ = ["PALETTE", "png", "rgb"]
 
 #: The red, green and blue values of the sixteen colours, with shape (16, 3).
-PALETTE: NDArray[np.uint8] = np.array(_native.palette(), np.uint8)
+PALETTE: NDArray[np.uint8] = _native.palette()
 
 
 def rgb(frame: NDArray[np.integer], zoom: int = 1) -> NDArray[np.uint8]:

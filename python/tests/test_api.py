@@ -42,6 +42,7 @@ DOCUMENTED = [
     "rhae.pictures.rgb",
     "rhae.results.score",
     "rhae.results.verify",
+    "rhae.runs.run",
 ]
 
 

@@ -58,5 +58,6 @@ def test_time_is_attributed_to_the_innermost_function_of_game_or_engine(tmp_path
     # A quarter: 4,000 of 16,000 rounds run in the game. Calls from the game to the engine count for
     # the engine.
     assert 0.15 < _timing.share(clock, excess) < 0.35
-    (_, own), (_, engine) = clock.read()
-    assert engine > 2 * own > 0
+    reading = clock.read()
+    assert reading.engine_events > 2 * reading.game_events > 0
+    assert reading.game_seconds > 0 and reading.engine_seconds > 0

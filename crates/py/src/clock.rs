@@ -18,6 +18,15 @@ enum Owner {
     Other,
 }
 
+/// What a [`Clock`] has measured. An event is the start or the end of a function.
+#[pyclass(frozen, get_all, module = "rhae._native")]
+pub(crate) struct ClockReading {
+    game_seconds: f64,
+    game_events: u64,
+    engine_seconds: f64,
+    engine_events: u64,
+}
+
 /// Attributes time to the game and to the engine.
 ///
 /// The time belongs to the innermost function on the stack that has an owner; a function of another
@@ -79,14 +88,16 @@ impl Clock {
         self.switch_to(caller);
     }
 
-    /// Returns the seconds and the number of events of the game and of the engine.
-    fn read(&self) -> [(f64, u64); 2] {
-        [Owner::Game, Owner::Engine].map(|owner| {
-            (
-                self.time[owner as usize].as_secs_f64(),
-                self.events[owner as usize],
-            )
-        })
+    /// Returns the time and the events of the game and of the engine so far.
+    fn read(&self) -> ClockReading {
+        let seconds = |owner| self.time[owner as usize].as_secs_f64();
+        let events = |owner| self.events[owner as usize];
+        ClockReading {
+            game_seconds: seconds(Owner::Game),
+            game_events: events(Owner::Game),
+            engine_seconds: seconds(Owner::Engine),
+            engine_events: events(Owner::Engine),
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::errors::host_error;
 /// The Python object that describes the games of a call: `rhae._hosting.GamesRequest`.
 #[derive(FromPyObject)]
 pub(crate) struct GamesRequest {
-    folders: Vec<PathBuf>,
+    pub(crate) folders: Vec<PathBuf>,
     launcher: Vec<OsString>,
     python: PathBuf,
     unsafe_host: bool,
@@ -27,13 +27,18 @@ pub(crate) struct GamesRequest {
 impl GamesRequest {
     /// Loads the built-in environments and those of the folders.
     pub(crate) fn load(&self) -> PyResult<Games> {
+        self.load_folders(&self.folders)
+    }
+
+    /// Loads the built-in environments and those of other folders, with the same settings.
+    pub(crate) fn load_folders(&self, folders: &[PathBuf]) -> PyResult<Games> {
         if !(self.host_seconds > 0.0 && self.host_seconds <= 86_400.0) {
             return Err(PyValueError::new_err(
                 "host_seconds must be more than 0 and at most 86,400",
             ));
         }
         let options = GamesOptions {
-            folders: self.folders.clone(),
+            folders: folders.to_vec(),
             launcher: self.launcher.clone(),
             python: Some(self.python.clone()),
             unsafe_host: self.unsafe_host,

@@ -6,7 +6,7 @@
 //!   (`draw`), collisions (`collide`), queries (`find`), clicks (`clicks`), copies
 //!   (`copy`, `construct`). They work on the Python objects of a game.
 //! - **Bindings** to the libraries: one play (`play`), many plays (`vector`), scorecards, replays
-//!   and pictures (`results`), exploration and validation (`analysis`).
+//!   and pictures (`results`), exploration and validation (`analysis`), runs of agents (`run`).
 //!
 //! # Invariants
 //!
@@ -30,11 +30,13 @@ mod rendered;
 
 mod action;
 mod analysis;
+mod argument_names;
 mod background;
 mod errors;
 mod hosting;
 mod play;
 mod results;
+mod run;
 mod vector;
 
 use pyo3::IntoPyObjectExt;
@@ -51,7 +53,7 @@ mod _native {
     #[pymodule_export]
     use crate::clicks::{click_inputs, click_points};
     #[pymodule_export]
-    use crate::clock::Clock;
+    use crate::clock::{Clock, ClockReading};
     #[pymodule_export]
     use crate::collide::{collides, collisions};
     #[pymodule_export]
@@ -73,6 +75,8 @@ mod _native {
     use crate::play::{Play, StepResult};
     #[pymodule_export]
     use crate::results::{Replay, games, methods, palette, png, replay_recording, scorecard};
+    #[pymodule_export]
+    use crate::run::{RunProgress, run};
     #[pymodule_export]
     use crate::vector::{Snapshot, Vector};
 

@@ -5,7 +5,7 @@
 // Arguments from Python arrive by value.
 #![allow(clippy::needless_pass_by_value)]
 
-use numpy::{PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -163,11 +163,13 @@ pub(crate) fn png<'py>(
     Ok(PyBytes::new(py, &picture))
 }
 
-/// Returns red, green and blue of the sixteen colours.
+/// Returns red, green and blue of the sixteen colours, as an array of shape (16, 3).
 #[pyfunction]
-pub(crate) fn palette() -> Vec<(u8, u8, u8)> {
-    PALETTE
-        .iter()
-        .map(|&[red, green, blue]| (red, green, blue))
-        .collect()
+pub(crate) fn palette(py: Python<'_>) -> PyResult<Bound<'_, PyArray2<u8>>> {
+    let array = PyArray2::zeros(py, [PALETTE.len(), 3], false);
+    array
+        .try_readwrite()?
+        .as_slice_mut()?
+        .copy_from_slice(PALETTE.as_flattened());
+    Ok(array)
 }
