@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use rhae_pyhost::{FetchRecord, Metadata, WriteOutcome};
 use serde_json::Value;
-use ureq::Agent;
 use ureq::http::Uri;
 
 use crate::DatasetsError;
+use crate::download::{Downloader, Redirects};
 
 /// The maximum size of a response: the list of environments, or the source of one.
 const MAX_RESPONSE_BYTES: u64 = 16 << 20;
@@ -27,7 +27,7 @@ pub enum FetchedGame {
 
 /// A server with the official API, and the key that is sent to it.
 pub struct GameServer {
-    agent: Agent,
+    downloader: Downloader,
     address: String,
     key: String,
 }
@@ -58,11 +58,8 @@ impl GameServer {
                 "the key would be sent to `{address}` without encryption; use https://"
             )));
         }
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(Some(Duration::from_secs(30)));
         let mut server = Self {
-            agent: config.build().into(),
+            downloader: Downloader::new(Redirects::SameOrigin, Duration::from_secs(30)),
             address,
             key: String::new(),
         };
@@ -132,6 +129,7 @@ impl GameServer {
         files: [(String, String); 2],
     ) -> Result<Vec<(WriteOutcome, PathBuf)>, DatasetsError> {
         std::fs::create_dir_all(folder).map_err(DatasetsError::file("create", folder))?;
+        refuse_links(folder)?;
         let mut record = FetchRecord::read(folder)?.unwrap_or_default();
         record.server.clone_from(&self.address);
         let mut written = Vec::new();
@@ -170,18 +168,12 @@ impl GameServer {
 
     /// Returns the body of a response, or `None` for status 404.
     fn text(&self, path: &str) -> Result<Option<String>, DatasetsError> {
-        let request = self
-            .agent
-            .get(format!("{}{path}", self.address))
-            .header("Accept", "application/json");
-        let request = if self.key.is_empty() {
-            request
-        } else {
-            request.header("X-API-Key", &self.key)
-        };
-        let mut response = request
-            .call()
-            .map_err(|error| download(format!("cannot reach `{}`: {error}", self.address)))?;
+        let mut headers = vec![("Accept", "application/json")];
+        if !self.key.is_empty() {
+            headers.push(("X-API-Key", &self.key));
+        }
+        let url = format!("{}{path}", self.address);
+        let mut response = self.downloader.get(&url, &headers)?;
         let text = response
             .body_mut()
             .with_config()
@@ -202,6 +194,24 @@ impl GameServer {
             }
         }
     }
+}
+
+/// Returns an error if the folder of a version or that of its game is a symbolic link: files must
+/// be written only below the folder that the user named.
+fn refuse_links(folder: &Path) -> Result<(), DatasetsError> {
+    for folder in folder.ancestors().take(2) {
+        let metadata = std::fs::symlink_metadata(folder);
+        if metadata
+            .map_err(DatasetsError::file("read", folder))?
+            .is_symlink()
+        {
+            return Err(download(format!(
+                "`{}` is a symbolic link; nothing was written",
+                folder.display()
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn download(message: impl Into<String>) -> DatasetsError {

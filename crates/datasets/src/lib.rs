@@ -12,11 +12,14 @@
 //!
 //! * Downloads are untrusted input. Sizes are limited, names are validated before they become paths,
 //!   and no downloaded code is executed.
+//! * A key is sent only to the server that the user named, and no download is redirected from https
+//!   to http.
 //! * A file that the user has changed is never overwritten by a download.
 //!
 //! This crate prints nothing and runs no tasks or games.
 
 mod data;
+mod download;
 mod error;
 mod fetch;
 #[cfg(feature = "hosting")]

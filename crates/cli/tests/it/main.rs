@@ -15,6 +15,7 @@ mod hosted_games;
 mod llm;
 mod model_agent;
 mod play;
+mod redirects;
 mod remote;
 mod replay;
 mod rhae;

@@ -6,11 +6,11 @@ use std::time::Duration;
 use flate2::read::GzDecoder;
 use rhae_tasks::{SourceFile, TaskSet, load};
 use sha2::{Digest, Sha256};
-use ureq::Agent;
 use ureq::http::Uri;
 
 use super::record::Origin;
 use crate::DatasetsError;
+use crate::download::{Downloader, Redirects};
 
 /// Maximum sizes of an archive, compressed and unpacked. The archives of the known repositories are
 /// far smaller.
@@ -115,15 +115,8 @@ fn download(url: &str) -> Result<Vec<u8>, DatasetsError> {
             "`{url}` must start with https://"
         )));
     }
-    let config = Agent::config_builder()
-        .http_status_as_error(false)
-        .https_only(!local)
-        .timeout_global(Some(Duration::from_secs(300)));
-    let agent: Agent = config.build().into();
-    let mut response = agent
-        .get(url)
-        .call()
-        .map_err(|error| DatasetsError::Download(format!("cannot download `{url}`: {error}")))?;
+    let downloader = Downloader::new(Redirects::AnyHost, Duration::from_secs(300));
+    let mut response = downloader.get(url, &[])?;
     match response.status().as_u16() {
         200 => {}
         404 => {
