@@ -7,8 +7,10 @@ this package. If the package is installed, its engine runs the game; otherwise t
 
 Usage: host.py FILE CLASS SECONDS [PATH...]
 
-SECONDS limits the time that the answer to each message may take. Each PATH is appended to
-`sys.path`.
+FILE is the path of the game's source. Its content precedes the messages on standard input, as a
+length (4 bytes, little-endian) and that many bytes, so that all processes of a game execute the
+same source even if the file changes. SECONDS limits the time that the answer to each message may
+take. Each PATH is appended to `sys.path`.
 """
 
 from __future__ import annotations
@@ -78,8 +80,8 @@ class Host:
 
     MODULE = "rhae_hosted_game_"
 
-    def __init__(self, file: str, class_name: str, seconds: float) -> None:
-        self.file, self.class_name, self.seconds = file, class_name, seconds
+    def __init__(self, file: str, source: bytes, class_name: str, seconds: float) -> None:
+        self.file, self.source, self.class_name, self.seconds = file, source, class_name, seconds
         self.plays: dict[int, Play] = {}
         self.current: int | None = None
         self.modules = 0
@@ -179,10 +181,9 @@ class Host:
 
     def new_module(self) -> types.ModuleType:
         if self.code is None:
-            # The file is compiled here rather than in the constructor, so that an error is reported
+            # The source is compiled here rather than in the constructor, so that an error is reported
             # as a failure of the play.
-            with open(self.file, encoding="utf-8") as source:
-                self.code = compile(source.read(), self.file, "exec")
+            self.code = compile(self.source, self.file, "exec")
         self.modules += 1
         module = types.ModuleType(f"{self.MODULE}{self.modules}")
         module.__file__ = self.file
@@ -414,7 +415,9 @@ def main(arguments: list[str]) -> None:
     os.dup2(empty, 0)
     os.close(empty)
     os.dup2(2, 1)
-    host = Host(file, class_name, float(seconds))
+    (length,) = struct.unpack("<I", read_exactly(messages, 4))
+    source = read_exactly(messages, length)
+    host = Host(file, source, class_name, float(seconds))
     while True:
         (length,) = struct.unpack("<I", read_exactly(messages, 4))
         message = read_exactly(messages, length)

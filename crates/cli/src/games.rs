@@ -94,7 +94,16 @@ fn list(games: &dyn Catalog, json: bool) -> Result<()> {
 }
 
 fn info(games: &dyn Catalog, id: &str, json: bool) -> Result<()> {
-    let game = facts(&games.hosted_games(), &games.find(id)?);
+    let mut found = games.find(id)?;
+    let hosted = games.hosted_games();
+    if found.level_count() == 0 && hosted.iter().any(|game| game.id == found.id) {
+        // A game without baselines states its number of levels when a play is opened.
+        match games.open(found.id.as_str(), 0) {
+            Ok(play) => found = play.info().clone(),
+            Err(error) => eprintln!("warning: {}", output::plain(&error.to_string())),
+        }
+    }
+    let game = facts(&hosted, &found);
     if json {
         return output::print_json(&game);
     }

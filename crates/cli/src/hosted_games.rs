@@ -70,6 +70,9 @@ impl HostedGamesArgs {
             "--host-seconds must be more than 0 and at most 86,400 seconds"
         );
         let games = load(self, folders)?;
+        for reason in games.skipped_games() {
+            eprintln!("warning: skipped a game: {}", output::plain(&reason));
+        }
         let hosted = games.hosted_games();
         for change in hosted.iter().flat_map(|game| &game.changes) {
             eprintln!("note: {}", output::plain(change));

@@ -39,7 +39,8 @@ pub(crate) use rhae_harness::read_recording;
     after_help = "Examples:
   rhae run
   rhae run --agent random --games kq19,ny40 --seed 7 --repeat 5
-  rhae run --games-dir environment_files --games ls20
+  rhae run --games-dir environment_files
+  rhae run --games-dir environment_files --games ls20,kq19
   rhae run --agent-cmd \"python my_agent.py\" --out runs/mine
   rhae run --resume runs/mine
   rhae run --agent model:big --games kq19 --max-cost 20
@@ -52,9 +53,9 @@ pub(crate) struct RunArgs {
     /// Shell command of an agent that exchanges JSON lines, see docs/agents.md
     #[arg(long)]
     agent_cmd: Option<String>,
-    /// Environments, separated by commas, or `all`
-    #[arg(long, default_value = "all")]
-    games: String,
+    /// Environments, separated by commas, or `all` [default: the games of --games-dir, otherwise all]
+    #[arg(long)]
+    games: Option<String>,
     /// Seed of the agent; each further repeat uses the next number
     #[arg(long, default_value_t = 0)]
     seed: u64,

@@ -167,6 +167,8 @@ fn parse_game(entry: &Value) -> Result<Option<GameInfo>, String> {
         seeded: false,
         // The game runs on the server, so the class that implements it is irrelevant here.
         class_name: None,
+        levels: None,
+        source_digest: None,
         id,
     }))
 }

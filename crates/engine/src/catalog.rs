@@ -121,6 +121,12 @@ pub trait Catalog: Send + Sync {
         Vec::new()
     }
 
+    /// Returns one message for each hosted game that was found but cannot be loaded. The default
+    /// implementation returns an empty list.
+    fn skipped_games(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Checks that the system can run the hosted games. The default implementation succeeds.
     ///
     /// # Errors
@@ -162,6 +168,10 @@ impl Catalog for Arc<dyn Catalog> {
 
     fn hosted_games(&self) -> Vec<HostedGame> {
         (**self).hosted_games()
+    }
+
+    fn skipped_games(&self) -> Vec<String> {
+        (**self).skipped_games()
     }
 
     fn ready(&self) -> Result<(), CatalogError> {

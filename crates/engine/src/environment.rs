@@ -43,6 +43,9 @@ pub struct GameInfo {
     pub title: String,
     /// One baseline for each level; empty if the baselines are unknown.
     pub baselines: Vec<Baseline>,
+    /// The number of levels, if the game itself has stated it. A hosted game states it when its
+    /// first play is opened; see [`level_count`](Self::level_count).
+    pub levels: Option<u8>,
     /// The kinds of action that the environment offers.
     pub actions: ActionSet,
     /// The tags by which lists of environments can be filtered.
@@ -53,6 +56,18 @@ pub struct GameInfo {
     pub seeded: bool,
     /// The name of the class that implements the game, if the game has a Python source.
     pub class_name: Option<String>,
+    /// The SHA-256 digest of the source of a hosted game, in hexadecimal. It is part of the game's
+    /// identity, because the id does not change when the author edits the source. `None` for a
+    /// native game, whose id changes with its rules.
+    pub source_digest: Option<String>,
+}
+
+impl GameInfo {
+    /// Returns the number of levels: that of the game itself or that of the baselines, whichever is
+    /// larger. It is 0 if neither is known.
+    pub fn level_count(&self) -> usize {
+        self.baselines.len().max(self.levels.map_or(0, usize::from))
+    }
 }
 
 impl From<&Facts> for GameInfo {
@@ -61,11 +76,13 @@ impl From<&Facts> for GameInfo {
             id: facts.game_id(),
             title: facts.game_id().base().to_owned(),
             baselines: facts.baselines.to_vec(),
+            levels: u8::try_from(facts.level_count()).ok(),
             actions: facts.actions,
             tags: facts.tags.iter().map(|&tag| tag.to_owned()).collect(),
             frames_per_second: facts.frames_per_second,
             seeded: facts.seeded,
             class_name: None,
+            source_digest: None,
         }
     }
 }

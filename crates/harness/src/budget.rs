@@ -20,7 +20,8 @@ use rhae_session::Tally;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
-    /// A multiple of the baseline on each level. Level resets count as actions.
+    /// A multiple of the baseline on each level. Level resets count as actions. A level without a
+    /// baseline counts as one with a baseline of [`ASSUMED_BASELINE`](Self::ASSUMED_BASELINE).
     PerLevel(u32),
     /// A number of actions over all levels.
     PerPlay(u64),
@@ -28,15 +29,19 @@ pub enum Budget {
 }
 
 impl Budget {
+    /// The baseline of a level that has none, so that a play always ends. It is not used for scores.
+    pub const ASSUMED_BASELINE: u32 = 200;
+
     /// Returns whether a play with these counts has used up its budget.
     pub fn is_used_up(self, tally: &Tally, baselines: &[Baseline]) -> bool {
         match self {
             Self::None => false,
             Self::PerPlay(actions) => tally.actions() >= actions,
-            // A level without a baseline has no limit.
-            Self::PerLevel(times) => baselines.get(tally.level()).is_some_and(|baseline| {
-                tally.actions_on_level() >= baseline.actions.saturating_mul(times)
-            }),
+            Self::PerLevel(times) => {
+                let baseline = baselines.get(tally.level());
+                let actions = baseline.map_or(Self::ASSUMED_BASELINE, |baseline| baseline.actions);
+                tally.actions_on_level() >= actions.saturating_mul(times)
+            }
         }
     }
 }

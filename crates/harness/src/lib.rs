@@ -98,7 +98,8 @@ pub use model_player::ModelOptions;
 pub use ranges::{CONTEXT_TOKENS_RANGE, JOBS_RANGE, REPEAT_RANGE};
 pub use remote::RemoteArena;
 pub use request::{
-    PreparedRun, ResumeOptions, RunRequest, open_run, prepare_resumed, read_recording, select_games,
+    PreparedRun, ResumeOptions, RunRequest, open_run, prepare_resumed, read_recording,
+    select_games, selected_games,
 };
 pub use results::{Results, assemble};
 pub use rhae_runs::{RunFolder, new_run_id};

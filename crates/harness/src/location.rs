@@ -41,7 +41,7 @@ const KEY_VARIABLE: &str = "ARC_API_KEY";
 /// # let temp = tempfile::tempdir().unwrap();
 /// let request = RunRequest {
 ///     agent: "random".to_owned(),
-///     games: "kq19".to_owned(),
+///     games: Some("kq19".to_owned()),
 ///     out: Some(temp.path().join("run")),
 ///     ..RunRequest::default()
 /// };
@@ -294,7 +294,7 @@ mod tests {
         let out = temp.path().join("run");
         let request = RunRequest {
             agent: "random".to_owned(),
-            games: "kq19".to_owned(),
+            games: Some("kq19".to_owned()),
             out: Some(out.clone()),
             ..RunRequest::default()
         };

@@ -66,6 +66,8 @@ struct SharedState {
     tally: Tally,
     /// The usage that the agent reported, by level.
     spent: Vec<ModelUsage>,
+    /// The number of levels, if the environment is open and has no baselines.
+    levels: Option<u8>,
     writer: Writer,
     abort_handle: Option<AbortHandle>,
 }
@@ -142,6 +144,7 @@ impl RunningPlay {
         let shared = Mutex::new(SharedState {
             tally: Tally::default(),
             spent: Vec::new(),
+            levels: None,
             writer: Writer::NotOpened,
             abort_handle: None,
         });
@@ -323,6 +326,8 @@ impl RunningPlay {
             .map_err(|error| self.unwritable(error))?;
         shared.writer = Writer::Open(writer);
         shared.tally = play.tally().clone();
+        let levels = play.current().observation.win_levels;
+        shared.levels = play.info().baselines.is_empty().then_some(levels);
         Ok(true)
     }
 
@@ -501,6 +506,7 @@ impl RunningPlay {
             game_id: self.spec.game_id.clone(),
             guid: self.spec.guid.clone(),
             recording: self.spec.recording_name.clone(),
+            levels: shared.levels,
             runs,
         }
     }
@@ -552,6 +558,7 @@ fn header(spec: &PlaySpec, play: &Play) -> Header {
         resets: play.rule(),
         win_levels: play.current().observation.win_levels,
         available: info.actions,
+        source_digest: info.source_digest.clone(),
     }
 }
 

@@ -15,6 +15,8 @@ use rhae_scoring::Method;
 use crate::model_player::{ModelOptions, OpenedPlayer};
 use crate::{Budget, HarnessError, RemoteArena, RunSpec, ranges};
 
+/// The text that selects every environment.
+const ALL: &str = "all";
 /// The maximum of the time limit of a step, in seconds.
 const MAX_STEP_TIMEOUT_S: f64 = 1e6;
 /// The default time limit of a step of an agent that is not a model, in seconds.
@@ -32,7 +34,7 @@ const STEP_TIMEOUT_S: f64 = 60.0;
 /// # let temp = tempfile::tempdir()?;
 /// let request = RunRequest {
 ///     agent: "random".to_owned(),
-///     games: "kq19".to_owned(),
+///     games: Some("kq19".to_owned()),
 ///     out: Some(temp.path().join("run")),
 ///     ..RunRequest::default()
 /// };
@@ -48,8 +50,9 @@ pub struct RunRequest {
     pub agent: String,
     /// The shell command of an external agent, instead of `agent`.
     pub agent_cmd: Option<String>,
-    /// The environments, separated by commas, or `all`.
-    pub games: String,
+    /// The environments, separated by commas, or `all`. By default the games of `games_dirs`, or
+    /// every environment if there are no such folders; see [`selected_games`].
+    pub games: Option<String>,
     /// The seed of the agent; each further repeat uses the next number.
     pub seed: u64,
     pub env_seed: u64,
@@ -80,7 +83,7 @@ impl Default for RunRequest {
         Self {
             agent: "explorer".to_owned(),
             agent_cmd: None,
-            games: "all".to_owned(),
+            games: None,
             seed: 0,
             env_seed: 0,
             repeat: 1,
@@ -127,8 +130,9 @@ impl RunRequest {
     ) -> Result<PreparedRun, HarnessError> {
         ranges::check_request(&self)?;
         if let Some(file) = self.agent.strip_prefix("replay:") {
+            let named = self.games.as_deref();
             (self.agent, self.games, self.env_seed) =
-                replayed_play(catalog, Path::new(file), &self.games, self.env_seed)?;
+                replayed_play(catalog, Path::new(file), named, self.env_seed)?;
         }
         let model_name = match self.agent.strip_prefix("model:") {
             Some(name) if self.agent_cmd.is_none() => Some(name.to_owned()),
@@ -145,7 +149,7 @@ impl RunRequest {
             }
             None => None,
         };
-        let games = select_games(catalog, &self.games)?;
+        let games = selected_games(catalog, self.games.as_deref(), !self.games_dirs.is_empty())?;
         let mut identity = self.identity;
         identity.source_digests.retain(|id, _| games.contains(id));
         let config = RunConfig {
@@ -270,6 +274,35 @@ pub fn open_run(folder: &Path) -> Result<(RunFolder, RunConfig), HarnessError> {
     Ok(resume(folder)?)
 }
 
+/// Returns the ids of the environments that a user selects: those named in `names`, see
+/// [`select_games`]. By default they are all environments, or only the hosted games if the user
+/// named folders of games (`hosted_only`).
+///
+/// # Errors
+///
+/// Returns the errors of [`select_games`], and an error if the folders contain no game.
+pub fn selected_games(
+    catalog: &dyn Catalog,
+    names: Option<&str>,
+    hosted_only: bool,
+) -> Result<Vec<String>, HarnessError> {
+    match names {
+        Some(names) => select_games(catalog, names),
+        None if hosted_only => {
+            let hosted = catalog.hosted_games();
+            if hosted.is_empty() {
+                return Err(HarnessError::Request(
+                    "there is no game in the folder of --games-dir that can be loaded; a game is a folder with a \
+                     `metadata.json` (docs/hosting.md)"
+                        .to_owned(),
+                ));
+            }
+            Ok(hosted.iter().map(|game| game.id.to_string()).collect())
+        }
+        None => select_games(catalog, ALL),
+    }
+}
+
 /// Resolves names of environments, separated by commas, to ids. `all` selects every environment. A
 /// duplicate is an error.
 ///
@@ -277,7 +310,7 @@ pub fn open_run(folder: &Path) -> Result<(RunFolder, RunConfig), HarnessError> {
 ///
 /// Returns an error if a name is unknown or occurs twice, or if no name is given.
 pub fn select_games(catalog: &dyn Catalog, names: &str) -> Result<Vec<String>, HarnessError> {
-    if names == "all" {
+    if names == ALL {
         return Ok(catalog
             .list()
             .iter()
@@ -337,15 +370,15 @@ pub fn read_recording(path: &Path) -> Result<Recording, HarnessError> {
 fn replayed_play(
     catalog: &dyn Catalog,
     file: &Path,
-    games: &str,
+    games: Option<&str>,
     env_seed: u64,
-) -> Result<(String, String, u64), HarnessError> {
+) -> Result<(String, Option<String>, u64), HarnessError> {
     let recording = read_recording(file)?;
     let id = recording.header.game_id.to_string();
-    let selected = if games == "all" {
-        vec![catalog.find(&id)?.id.to_string()]
-    } else {
-        select_games(catalog, games)?
+    let named = games.filter(|&names| names != ALL);
+    let selected = match named {
+        None => vec![catalog.find(&id)?.id.to_string()],
+        Some(names) => select_games(catalog, names)?,
     };
     let seed = recording.header.seed;
     let restarts = recording
@@ -355,7 +388,8 @@ fn replayed_play(
         .any(|entry| entry.full_reset);
     let problem = if selected != [id.clone()] {
         Some(format!(
-            "the recording is of `{id}`; it cannot be replayed on `{games}`"
+            "the recording is of `{id}`; it cannot be replayed on `{}`",
+            named.unwrap_or_default()
         ))
     } else if env_seed != 0 && env_seed != seed {
         Some(format!(
@@ -371,7 +405,7 @@ fn replayed_play(
         return Err(HarnessError::Request(problem));
     }
     let path = file.canonicalize().map_err(RunsError::file("find", file))?;
-    Ok((format!("replay:{}", path.display()), id, seed))
+    Ok((format!("replay:{}", path.display()), Some(id), seed))
 }
 
 fn agent_of(config: &RunConfig) -> Result<AgentSpec, HarnessError> {

@@ -32,8 +32,8 @@ pub fn assemble(
     let infos: Vec<GameInfo> = config
         .games
         .iter()
-        .map(|id| catalog.find(id))
-        .collect::<Result<_, _>>()?;
+        .map(|id| Ok(with_levels(catalog.find(id)?, plays)))
+        .collect::<Result<_, HarnessError>>()?;
     let plays_of = |repeat: u32, id: &str| {
         plays
             .iter()
@@ -109,6 +109,15 @@ pub fn assemble(
     Ok(Results { cards, summary })
 }
 
+/// Adds the number of levels that the plays of an environment without baselines have reported.
+fn with_levels(mut info: GameInfo, plays: &[PlayResult]) -> GameInfo {
+    let of_game = plays.iter().filter(|play| play.game_id == info.id.as_str());
+    info.levels = info
+        .levels
+        .max(of_game.filter_map(|play| play.levels).max());
+    info
+}
+
 fn environment(info: &GameInfo, index: usize, cards: &[Scorecard]) -> SummaryEnvironment {
     let on_cards: Vec<_> = cards.iter().map(|card| &card.environments[index]).collect();
     let mean = |value: fn(&rhae_protocol::EnvironmentScore) -> f64| {
@@ -129,7 +138,7 @@ fn environment(info: &GameInfo, index: usize, cards: &[Scorecard]) -> SummaryEnv
         game_id: info.id.to_string(),
         score: mean(|environment| environment.score),
         levels_completed: mean(|environment| f64::from(environment.levels_completed)),
-        levels: u32::try_from(info.baselines.len()).unwrap_or(u32::MAX),
+        levels: u32::try_from(info.level_count()).unwrap_or(u32::MAX),
         actions: mean(|environment| environment.actions as f64),
         baseline_actions: info
             .baselines

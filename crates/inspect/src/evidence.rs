@@ -45,6 +45,7 @@ pub fn record(
         resets: ResetRule::Official,
         win_levels: opening.observation.win_levels,
         available: opening.observation.available,
+        source_digest: play.info().source_digest.clone(),
     };
     let entry = opening.entry(Action::Reset, Details::default());
     let mut writer = RecordingWriter::new(Vec::new(), &header)?;

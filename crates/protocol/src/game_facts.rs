@@ -22,8 +22,9 @@ use serde::{Deserialize, Serialize};
 pub struct GameFacts {
     pub game_id: String,
     pub title: String,
-    /// The number of levels.
-    pub levels: usize,
+    /// The number of levels; `None` if it is unknown, because a hosted game has no baselines and has
+    /// not been played yet.
+    pub levels: Option<usize>,
     /// The numbers of the available actions.
     pub actions: Vec<u8>,
     pub tags: Vec<String>,
@@ -38,6 +39,9 @@ pub struct GameFacts {
     /// The folder of a hosted game; `None` for a native game.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
+    /// The SHA-256 digest of the source of a hosted game; `None` for a native game.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_digest: Option<String>,
 }
 
 impl GameFacts {
@@ -47,7 +51,7 @@ impl GameFacts {
         Self {
             game_id: info.id.to_string(),
             title: info.title.clone(),
-            levels: baselines.len(),
+            levels: Some(info.level_count()).filter(|&levels| levels > 0),
             actions: info.actions.iter().map(ActionKind::id).collect(),
             tags: info.tags.clone(),
             baseline_actions: baselines.iter().map(|baseline| baseline.actions).collect(),
@@ -58,6 +62,7 @@ impl GameFacts {
             default_fps: info.frames_per_second,
             seeded: info.seeded,
             folder,
+            source_digest: info.source_digest.clone(),
         }
     }
 

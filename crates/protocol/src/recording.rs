@@ -102,6 +102,9 @@ pub struct Header {
     pub win_levels: u8,
     /// The actions that the environment offers.
     pub available: ActionSet,
+    /// The SHA-256 digest of the source of a hosted game, in hexadecimal. A replay requires the same
+    /// source. `None` for a native game, and for recordings that do not state it.
+    pub source_digest: Option<String>,
 }
 
 /// The rule that decides what RESET does in a play.

@@ -212,6 +212,9 @@ pub struct PlayResult {
     pub guid: String,
     /// The path of the recording, relative to the run folder.
     pub recording: String,
+    /// The number of levels that the environment stated, if it has no baselines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<u8>,
     /// The runs of the play. A full reset starts another run.
     pub runs: Vec<RunOutcome>,
 }

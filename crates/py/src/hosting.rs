@@ -1,13 +1,14 @@
 //! The catalogue of built-in and hosted games, and the launcher of their processes.
 
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
+use rhae_engine::Catalog;
 use rhae_games::Builtin;
 use rhae_pyhost::{Games, GamesOptions, Limits};
 
@@ -47,8 +48,23 @@ impl GamesRequest {
                 memory_mb: self.host_memory,
             },
         };
-        Games::load(Arc::new(Builtin), options).map_err(|error| host_error(&error))
+        let games = Games::load(Arc::new(Builtin), options).map_err(|error| host_error(&error))?;
+        Python::attach(|py| warn_about_skipped_games(py, &games))?;
+        Ok(games)
     }
+}
+
+/// Issues a `UserWarning` for each game that cannot be loaded.
+fn warn_about_skipped_games(py: Python<'_>, games: &Games) -> PyResult<()> {
+    let category = py.get_type::<PyUserWarning>();
+    for reason in games.skipped_games() {
+        // The message of a warning cannot contain a zero byte.
+        let message = format!("skipped a game: {}", reason.replace('\0', "\u{fffd}"));
+        let message =
+            CString::new(message).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        PyErr::warn(py, &category, &message, 1)?;
+    }
+    Ok(())
 }
 
 /// Enters the sandbox that the arguments describe and replaces this process with the program that

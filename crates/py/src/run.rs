@@ -133,7 +133,7 @@ impl RunArguments {
         Ok(RunRequest {
             agent: self.agent.clone().unwrap_or(default.agent),
             agent_cmd: self.agent_cmd.clone(),
-            games: self.games.clone().unwrap_or(default.games),
+            games: self.games.clone(),
             seed: number("seed", self.seed)?.unwrap_or(default.seed),
             env_seed: number("env_seed", self.env_seed)?.unwrap_or(default.env_seed),
             repeat: number("repeat", self.repeat)?.unwrap_or(default.repeat),

@@ -38,6 +38,8 @@ pub struct GamesOptions {
 pub struct Games {
     builtin: Arc<dyn Catalog>,
     hosted: Vec<Arc<Game>>,
+    /// For each game that was skipped, the reason.
+    skipped: Arc<[String]>,
     pool: Arc<Pool>,
 }
 
@@ -45,33 +47,38 @@ impl Games {
     /// Reads the folders and adds their games to the `builtin` environments. No process is started
     /// before a play is opened.
     ///
+    /// A game that cannot be loaded is skipped, and so is a game with the id of a built-in
+    /// environment or of an earlier game; see [`Catalog::skipped_games`].
+    ///
     /// # Errors
     ///
-    /// The errors of [`GameFolder::find`], and [`HostError::DuplicateId`] if two games, or a game
-    /// and a built-in environment, have the same id.
+    /// The errors of [`GameFolder::find`].
     pub fn load(builtin: Arc<dyn Catalog>, options: GamesOptions) -> Result<Self, HostError> {
         let builtin_games = builtin.list();
         let mut hosted: Vec<Arc<Game>> = Vec::new();
+        let mut skipped: Vec<String> = Vec::new();
         for folder in &options.folders {
-            for folder in GameFolder::find(folder)? {
+            let found = GameFolder::find(folder)?;
+            skipped.extend(found.skipped.iter().map(ToString::to_string));
+            for folder in found.games {
+                if hosted.iter().any(|game| game.folder.path == folder.path) {
+                    // The user named this folder twice, or a folder that contains it.
+                    continue;
+                }
                 let id = folder.metadata.id.clone();
                 let existing = if builtin_games.iter().any(|info| info.id == id) {
-                    Some("the built-in one".to_owned())
+                    Some("a built-in environment".to_owned())
                 } else {
                     let twin = hosted.iter().find(|game| game.info.id == id);
                     twin.map(|game| format!("`{}`", game.folder.path.display()))
                 };
-                if let Some(first) = existing {
-                    return Err(HostError::DuplicateId {
-                        id,
-                        first,
-                        second: format!("`{}`", folder.path.display()),
-                    });
+                match existing {
+                    Some(first) => skipped.push(format!(
+                        "`{}` has the id `{id}`, which {first} also has; change the `game_id` of one",
+                        folder.path.display()
+                    )),
+                    None => hosted.push(Arc::new(Game::new(folder))),
                 }
-                hosted.push(Arc::new(Game {
-                    info: folder.metadata.info(),
-                    folder,
-                }));
             }
         }
         // As in the toolkit, the version that was downloaded last is the newest.
@@ -93,6 +100,7 @@ impl Games {
         Ok(Self {
             builtin,
             hosted,
+            skipped: skipped.into(),
             pool: Arc::new(Pool::new(HostConfig::new(
                 launcher,
                 python,
@@ -133,13 +141,13 @@ impl Catalog for Games {
         self.builtin
             .list()
             .into_iter()
-            .chain(self.hosted.iter().map(|game| game.info.clone()))
+            .chain(self.hosted.iter().map(|game| game.current_info()))
             .collect()
     }
 
     fn find(&self, name: &str) -> Result<GameInfo, CatalogError> {
         match self.hosted(name) {
-            Some(game) => Ok(game.info.clone()),
+            Some(game) => Ok(game.current_info()),
             None => self
                 .builtin
                 .find(name)
@@ -175,6 +183,10 @@ impl Catalog for Games {
                 changes: folder.changed.clone(),
             })
             .collect()
+    }
+
+    fn skipped_games(&self) -> Vec<String> {
+        self.skipped.to_vec()
     }
 
     /// Checks the required layers of the sandbox and, for Python games, that there is an interpreter

@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::HostError;
-use crate::folder::{failed, read_bytes, read_text};
+use crate::folder::failed;
+use crate::regular_file::{is_missing, read_bytes, read_text};
 
 /// The name of the record, a file in the folder of each downloaded game.
 const FILE_NAME: &str = ".rhae-fetched.json";
@@ -60,17 +61,17 @@ pub struct FetchRecord {
 impl FetchRecord {
     /// Reads the record of a folder. Returns `None` if nothing was downloaded into it.
     pub fn read(folder: &Path) -> Result<Option<Self>, HostError> {
-        let file = folder.join(FILE_NAME);
-        if !file.is_file() {
-            return Ok(None);
-        }
+        let file = canonical(folder)?.join(FILE_NAME);
+        let text = match read_text(&file) {
+            Ok(text) => text,
+            Err(error) if is_missing(&error) => return Ok(None),
+            Err(error) => return Err(error),
+        };
         let problem = |error: serde_json::Error| HostError::Metadata {
-            file: file.clone(),
+            file,
             problem: error.to_string(),
         };
-        serde_json::from_str(&read_text(&file)?)
-            .map(Some)
-            .map_err(problem)
+        serde_json::from_str(&text).map(Some).map_err(problem)
     }
 
     /// Writes a downloaded file unless the user has changed it, and records its checksum. Call
@@ -89,7 +90,7 @@ impl FetchRecord {
             !name.contains(['/', '\\']) && name != "..",
             "`name` must be a single path component"
         );
-        let path = folder.join(name);
+        let path = canonical(folder)?.join(name);
         let digest = sha256(content);
         let written = match fs::symlink_metadata(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => WriteOutcome::Created,
@@ -118,15 +119,15 @@ impl FetchRecord {
 
     /// Returns one message per file that was changed or removed since its download.
     pub(crate) fn changes(&self, folder: &Path) -> Result<Vec<String>, HostError> {
+        let folder = canonical(folder)?;
         let mut changes = Vec::new();
         for (name, digest) in &self.files {
             let path = folder.join(Path::new(name).file_name().unwrap_or_default());
             let change = match read_bytes(&path) {
                 Ok(bytes) if sha256(&bytes) == *digest => continue,
                 Ok(_) => "was changed",
-                Err(HostError::File { error, .. }) if error.kind() == ErrorKind::NotFound => {
-                    "was removed"
-                }
+                Err(error) if is_missing(&error) => "was removed",
+                Err(HostError::NotRegular { .. }) => "was replaced with a link or a folder",
                 Err(error) => return Err(error),
             };
             changes.push(format!(
@@ -143,11 +144,21 @@ fn sha256(content: &[u8]) -> String {
     hex::encode(Sha256::digest(content))
 }
 
-/// Replaces a file atomically.
+/// Resolves the links in the path of a folder, which the user may have named by a link.
+fn canonical(folder: &Path) -> Result<PathBuf, HostError> {
+    folder.canonicalize().map_err(failed("find", folder))
+}
+
+/// Replaces a file atomically. A symbolic link is replaced itself; its target stays unchanged.
 fn replace(path: &Path, content: &[u8]) -> Result<(), HostError> {
     let partial = path.with_added_extension("partial");
     let write = || {
-        let mut file = fs::File::create(&partial)?;
+        match fs::remove_file(&partial) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        // `create_new` does not follow a link, unlike `create`.
+        let mut file = fs::File::create_new(&partial)?;
         file.write_all(content)?;
         file.sync_all()?;
         fs::rename(&partial, path)
@@ -199,5 +210,24 @@ mod tests {
         );
         fs::remove_file(path.join("a.py")).unwrap();
         assert!(fetched.changes(path).unwrap()[0].contains("was removed"));
+    }
+
+    #[test]
+    fn links_are_neither_read_nor_written_through() {
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        fs::write(path.join("secret"), "secret").unwrap();
+        let mut fetched = FetchRecord::default();
+        symlink(path.join("secret"), path.join("a.py.partial")).unwrap();
+        fetched.write(path, "a.py", b"1").unwrap();
+        symlink(path.join("secret"), path.join("b.py")).unwrap();
+        let error = fetched.write(path, "b.py", b"1").unwrap_err();
+        assert!(matches!(error, HostError::NotRegular { .. }), "{error}");
+        assert_eq!(fs::read(path.join("secret")).unwrap(), b"secret");
+        fs::remove_file(path.join("a.py")).unwrap();
+        symlink(path.join("secret"), path.join("a.py")).unwrap();
+        assert!(fetched.changes(path).unwrap()[0].contains("a.py` was replaced with a link"));
     }
 }

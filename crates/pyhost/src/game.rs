@@ -1,7 +1,7 @@
 //! A hosted game and the command that starts its process.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -27,10 +27,42 @@ const ENVIRONMENT: [(&str, &str); 8] = [
 const CPU_SECONDS: u64 = 10 * 60 * 60;
 
 /// A hosted game.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Game {
+    /// The facts that are known before the first play; see [`current_info`](Self::current_info).
     pub(crate) info: GameInfo,
     pub(crate) folder: GameFolder,
+    /// The number of levels, which the game states when its first play is opened.
+    levels: OnceLock<u8>,
+}
+
+impl Game {
+    pub(crate) fn new(folder: GameFolder) -> Self {
+        Self {
+            info: GameInfo {
+                source_digest: Some(folder.digest()),
+                ..folder.metadata.info()
+            },
+            folder,
+            levels: OnceLock::new(),
+        }
+    }
+
+    /// Returns the facts with the number of levels, if the game has stated it.
+    pub(crate) fn current_info(&self) -> GameInfo {
+        GameInfo {
+            levels: self.levels.get().copied(),
+            ..self.info.clone()
+        }
+    }
+
+    /// Remembers the number of levels that the game states when a play is opened.
+    pub(crate) fn state_levels(&self, levels: u8) {
+        if levels > 0 {
+            // Every play states it; the first one counts.
+            let _ = self.levels.set(levels);
+        }
+    }
 }
 
 /// How the processes of games are started.
@@ -109,6 +141,7 @@ impl HostConfig {
     pub(crate) fn command(&self, game: &Game) -> Result<Command, HostError> {
         self.check_sandbox()?;
         let folder = &game.folder;
+        folder.check_unchanged()?;
         let (program, read) = match (&folder.source, &folder.metadata.command) {
             (Some(source), _) => {
                 let python = self.python_with_engine()?;
@@ -158,11 +191,10 @@ impl HostConfig {
             return Ok((program, python.folders()));
         }
         let file = if name.contains('/') {
-            Some(folder.path.join(name))
+            in_folder(&folder.path, name)
         } else {
             on_path(name)
         };
-        let file = file.filter(|file| file.is_file());
         let file = file.ok_or_else(|| HostError::NoSource {
             folder: folder.path.clone(),
             expected: name.clone(),
@@ -191,6 +223,16 @@ impl HostConfig {
             program,
         }
     }
+}
+
+/// Finds a program in a game's folder. The process may read its program, so a path that leaves the
+/// folder, directly or by a link, is not accepted.
+fn in_folder(folder: &Path, name: &str) -> Option<PathBuf> {
+    let inside = Path::new(name)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    let file = folder.join(name).canonicalize().ok().filter(|_| inside)?;
+    (file.starts_with(folder) && file.is_file()).then_some(file)
 }
 
 /// Searches the user's `PATH` for a program.

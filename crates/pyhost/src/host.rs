@@ -85,8 +85,14 @@ struct Errors {
 }
 
 impl Host {
-    /// Starts a process and waits until it is ready. `limit` is the time limit of later requests.
-    pub(crate) fn start(mut command: Command, limit: Duration) -> Result<Self, String> {
+    /// Starts a process and waits until it is ready. `code` is the source of a Python game, which
+    /// the process executes instead of the content of its file. `limit` is the time limit of later
+    /// requests.
+    pub(crate) fn start(
+        mut command: Command,
+        code: Option<&[u8]>,
+        limit: Duration,
+    ) -> Result<Self, String> {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -114,6 +120,9 @@ impl Host {
             .name("game-errors".to_owned())
             .spawn(move || collect_stderr(stderr, &errors))
             .map_err(|error| format!("cannot start a thread: {error}"))?;
+        if let Some(code) = code {
+            process.send_code(code)?;
+        }
         match process.request(&[], Request::Hello, START_TIMEOUT) {
             Ok(Reply::Ready(PROTOCOL, _)) => {}
             Ok(Reply::Ready(other, _)) => {
@@ -204,17 +213,29 @@ impl Process {
         let reply = self
             .write(&bytes, deadline)
             .and_then(|()| self.read(deadline));
-        reply.map_err(|error| {
-            let reason = match error {
-                PipeError::Timeout => {
-                    format!("the game did not respond within {} s", limit.as_secs_f64())
-                }
-                PipeError::Protocol(detail) => protocol_error(&detail),
-                PipeError::Closed => self.exit_reason(),
-            };
-            self.kill();
-            reason
-        })
+        reply.map_err(|error| self.failure(error, limit))
+    }
+
+    /// Kills the process after an error and returns the reason.
+    fn failure(&mut self, error: PipeError, limit: Duration) -> String {
+        let reason = match error {
+            PipeError::Timeout => {
+                format!("the game did not respond within {} s", limit.as_secs_f64())
+            }
+            PipeError::Protocol(detail) => protocol_error(&detail),
+            PipeError::Closed => self.exit_reason(),
+        };
+        self.kill();
+        reason
+    }
+
+    /// Sends the source of a Python game: its length in four bytes, then its bytes.
+    fn send_code(&mut self, code: &[u8]) -> Result<(), String> {
+        let length = u32::try_from(code.len()).map_err(|_| "its source is too large".to_owned())?;
+        let deadline = Instant::now() + START_TIMEOUT;
+        self.write(&length.to_le_bytes(), deadline)
+            .and_then(|()| self.write(code, deadline))
+            .map_err(|error| self.failure(error, START_TIMEOUT))
     }
 
     fn write(&mut self, mut bytes: &[u8], deadline: Instant) -> Result<(), PipeError> {

@@ -4,7 +4,7 @@
 //! | item | role |
 //! | --- | --- |
 //! | [`Games`] | the catalogue of the built-in environments and the games in a user's folders |
-//! | [`GameFolder`], [`Metadata`] | a game on disk |
+//! | [`GameFolder`], [`Metadata`] | a game on disk; [`FoundGames`] are those below a folder |
 //! | [`Limits`] | the time and memory that a game may use |
 //! | [`FetchRecord`] | the files that were downloaded from a server, with their checksums |
 //!
@@ -16,6 +16,10 @@
 //!
 //! - Foreign code runs only in separate processes, which are started through the launcher of `rhae-sandbox`.
 //! - A request to a process returns in bounded time, whatever the process does.
+//! - All processes of a game execute the source whose digest identifies the game, even if the file
+//!   changes afterwards.
+//! - Of a game's folder, only regular files are read, and no link is followed. A game that cannot be
+//!   loaded is skipped with a reason and does not affect the others.
 //! - A faulty game fails its own play, with a reason. If its process has to be killed, the other
 //!   plays in that process are rebuilt from their actions in a new process.
 //!
@@ -75,19 +79,19 @@ mod metadata;
 mod play;
 mod pool;
 mod python;
+mod regular_file;
 mod snapshot;
+mod source;
 mod wire;
 
 pub use catalog::{Games, GamesOptions};
 pub use fetch_record::{FetchRecord, WriteOutcome};
-pub use folder::GameFolder;
+pub use folder::{FoundGames, GameFolder};
 pub use host::Limits;
 pub use metadata::{Metadata, is_class_name};
 pub use wire::{MAX_FRAMES, PROTOCOL};
 
 use std::path::PathBuf;
-
-use rhae_engine::GameId;
 
 /// The reason why hosted games cannot be loaded or run.
 #[derive(Debug, thiserror::Error)]
@@ -114,15 +118,15 @@ pub enum HostError {
         /// The name of the missing file.
         expected: String,
     },
-    /// Two games have the same id.
-    #[error("there are two environments with the id `{id}`: {first} and {second}")]
-    DuplicateId {
-        id: GameId,
-        /// Where the first game comes from.
-        first: String,
-        /// Where the second game comes from.
-        second: String,
-    },
+    /// A file of a game is a symbolic link, a folder, a pipe or a device.
+    #[error("`{}` is not a regular file; links in a game's folder are not followed", path.display())]
+    NotRegular { path: PathBuf },
+    /// The files of a program are not those that were loaded.
+    #[error(
+        "the files in `{}` have changed since they were loaded; restart this program to load the new version",
+        folder.display()
+    )]
+    Changed { folder: PathBuf },
     /// A folder or file exceeds a limit.
     #[error("`{}` contains {problem}; choose a smaller folder", folder.display())]
     TooLarge {

@@ -8,6 +8,10 @@ const DEFAULT_FPS: u8 = 5;
 /// The maximum number of levels in the official engine.
 const MAX_LEVELS: usize = 254;
 const MAX_LIST_LEN: usize = 64;
+/// The version of a game whose folder states none. The toolkit's messages use the same word.
+const DEFAULT_VERSION: &str = "default";
+/// The maximum length of a version in an id.
+const MAX_VERSION_LEN: usize = 40;
 
 /// The validated contents of a `metadata.json`.
 ///
@@ -21,8 +25,12 @@ const MAX_LIST_LEN: usize = 64;
 /// // Missing fields have the defaults of the toolkit.
 /// assert_eq!((metadata.title.as_str(), metadata.class_name.as_str()), ("ab12", "Ab12"));
 ///
-/// let error = Metadata::parse(r#"{"game_id": "ab12-v1", "default_fps": 0}"#).unwrap_err();
-/// assert_eq!(error, "`default_fps` must be a whole number from 1 to 255");
+/// let error = Metadata::parse(r#"{"game_id": "ab12-v1", "tags": "keyboard"}"#).unwrap_err();
+/// assert_eq!(error, "`tags` must be a list of at most 64 texts");
+///
+/// // In a folder, an id without a version gets the name of the folder as its version.
+/// let metadata = Metadata::parse_in("v2", r#"{"game_id": "ab12"}"#)?;
+/// assert_eq!(metadata.id.as_str(), "ab12-v2");
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,23 +56,44 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Parses the text of a file.
+    /// Parses the metadata that a server sent. The id must have a version.
     ///
     /// # Errors
     ///
     /// A message that names the faulty field and what was expected.
     pub fn parse(text: &str) -> Result<Self, String> {
+        Self::parse_with(text, |id, _| {
+            id.parse().map_err(|error| format!("`game_id`: {error}"))
+        })
+    }
+
+    /// Parses the file of a folder with this name. Like the official toolkit, it accepts an id
+    /// without a version. The version is then the field `version`, or the name of the folder, or
+    /// `default` if the folder is named after the id.
+    ///
+    /// # Errors
+    ///
+    /// A message that names the faulty field and what was expected.
+    pub fn parse_in(folder: &str, text: &str) -> Result<Self, String> {
+        Self::parse_with(text, |id, version| derived_id(id, version, folder))
+    }
+
+    /// Parses the text. `game_id` makes an id of the fields `game_id` and `version`.
+    fn parse_with(
+        text: &str,
+        game_id: impl FnOnce(&str, Option<&Value>) -> Result<GameId, String>,
+    ) -> Result<Self, String> {
         let value: Value =
             serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
         let Value::Object(fields) = value else {
             return Err("expected a JSON object".to_owned());
         };
         let field = |name: &str| fields.get(name).filter(|value| !value.is_null());
-        let id = field("game_id")
+        let written_id = field("game_id")
             .ok_or("`game_id` is missing")?
             .as_str()
             .ok_or("`game_id` must be a text")?;
-        let id: GameId = id.parse().map_err(|error| format!("`game_id`: {error}"))?;
+        let id = game_id(written_id, field("version"))?;
         let default_title = id.base().to_owned();
         let title = field("title")
             .map(|title| text_of("title", title))
@@ -78,15 +107,14 @@ impl Metadata {
             .map(baselines)
             .transpose()?
             .unwrap_or_default();
-        let fps = field("default_fps").map(|fps| {
-            let fps = fps
-                .as_u64()
-                .and_then(|fps| u8::try_from(fps).ok())
-                .filter(|&fps| fps > 0);
-            fps.ok_or("`default_fps` must be a whole number from 1 to 255")
-        });
-        let class_name = match field("class_name") {
-            None => default_class(id.base()),
+        let frames_per_second = field("default_fps")
+            .map(|fps| whole(fps).ok_or("`default_fps` must be a whole number"))
+            .transpose()?
+            .map_or(DEFAULT_FPS, |fps| {
+                u8::try_from(fps.clamp(1, u8::MAX.into())).unwrap_or(DEFAULT_FPS)
+            });
+        let class_name = match field("class_name").filter(|name| name.as_str() != Some("")) {
+            None => default_class(written_id.trim()),
             Some(name) => text_of("class_name", name)?,
         };
         if !is_class_name(&class_name) {
@@ -95,9 +123,9 @@ impl Metadata {
                     .to_owned(),
             );
         }
-        let date_downloaded = field("date_downloaded")
-            .map(|date| text_of("date_downloaded", date))
-            .transpose()?;
+        // Only the order of versions depends on the date, so a date in another form is ignored.
+        let date_downloaded =
+            field("date_downloaded").and_then(|date| text_of("date_downloaded", date).ok());
         let command = field("command")
             .map(|command| texts("command", command))
             .transpose()?;
@@ -107,7 +135,6 @@ impl Metadata {
         {
             return Err("`command` must begin with a program".to_owned());
         }
-        let frames_per_second = fps.transpose()?.unwrap_or(DEFAULT_FPS);
         Ok(Self {
             id,
             title,
@@ -148,6 +175,8 @@ impl Metadata {
             frames_per_second: self.frames_per_second,
             // It is unknown whether the game uses the seed.
             seeded: false,
+            levels: None,
+            source_digest: None,
             class_name: self.command.is_none().then(|| self.class_name.clone()),
         }
     }
@@ -162,9 +191,59 @@ pub fn is_class_name(text: &str) -> bool {
     plain && (1..=64).contains(&text.len()) && !text.as_bytes()[0].is_ascii_digit()
 }
 
-/// Returns the default class name: the id without its version, with the first letter in upper case.
-fn default_class(base: &str) -> String {
-    base[..1].to_ascii_uppercase() + &base[1..]
+/// Returns the toolkit's default class name: the first four characters of the id as written, with
+/// the first letter in upper case.
+fn default_class(id: &str) -> String {
+    let mut letters = id.chars().take(4);
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// Makes an id of the fields `game_id` and `version` and the name of the folder. An id consists of
+/// lower-case letters and digits, so upper-case letters are converted, and other characters of a
+/// version are dropped.
+fn derived_id(written: &str, version: Option<&Value>, folder: &str) -> Result<GameId, String> {
+    let written = written.trim().to_ascii_lowercase();
+    let (base, own_version) = match written.split_once('-') {
+        Some((base, version)) => (base, plain_version(version)),
+        None => (written.as_str(), None),
+    };
+    let field = || match version {
+        Some(Value::String(text)) => plain_version(text),
+        Some(Value::Number(number)) => plain_version(&number.to_string()),
+        _ => None,
+    };
+    let folder = folder.to_ascii_lowercase();
+    let version = own_version
+        .or_else(field)
+        .or_else(|| plain_version(folder.strip_prefix(base).unwrap_or(&folder)))
+        .unwrap_or_else(|| DEFAULT_VERSION.to_owned());
+    format!("{base}-{version}")
+        .parse()
+        .map_err(|_| format!("`game_id`: `{written}` is not an id: expected four letters or digits, and a hyphen and a version after them, as in `ab12-v1`"))
+}
+
+/// Reduces a version to the characters that an id may contain; `None` if none are left.
+fn plain_version(text: &str) -> Option<String> {
+    let letters = text.chars().filter(char::is_ascii_alphanumeric);
+    let version: String = letters
+        .map(|letter| letter.to_ascii_lowercase())
+        .take(MAX_VERSION_LEN)
+        .collect();
+    (!version.is_empty()).then_some(version)
+}
+
+/// Returns a whole number, also if it is written as `5.0` or `"5"`, like the toolkit.
+fn whole(value: &Value) -> Option<i64> {
+    match value {
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Number(number) => number.as_i64().or_else(|| {
+            let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
+            // Every whole number in this range is exact.
+            (float.abs() < 2f64.powi(53)).then_some(float as i64)
+        }),
+        _ => None,
+    }
 }
 
 fn text_of(name: &str, value: &Value) -> Result<String, String> {
@@ -191,7 +270,7 @@ fn baselines(value: &Value) -> Result<Vec<u32>, String> {
         format!("`baseline_actions` must be a list of at most {MAX_LEVELS} numbers")
     })?;
     let number = |(index, value): (usize, &Value)| {
-        let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+        let number = whole(value).and_then(|number| u32::try_from(number).ok());
         number.ok_or_else(|| {
             format!("`baseline_actions[{index}]` must be a whole number, not {value}")
         })
@@ -258,9 +337,10 @@ mod tests {
                 "`title` must be a short text",
             ),
             (
-                r#"{"game_id": "ab12-v1", "default_fps": 0}"#,
+                r#"{"game_id": "ab12-v1", "default_fps": 2.5}"#,
                 "`default_fps` must be a whole number",
             ),
+            (r#"{"game_id": "ab12"}"#, "`game_id`: `ab12` is not"),
             (
                 r#"{"game_id": "ab12-v1", "class_name": "../../x"}"#,
                 "`class_name` must be the name of a Python class",
@@ -276,5 +356,47 @@ mod tests {
                 Metadata::parse(text)
             );
         }
+    }
+
+    #[test]
+    fn id_is_derived_like_in_the_toolkit() {
+        for (folder, fields, id) in [
+            ("v1", r#""game_id": "mt01""#, "mt01-v1"),
+            ("9607627b", r#""game_id": "mt01""#, "mt01-9607627b"),
+            ("mt01", r#""game_id": "mt01""#, "mt01-default"),
+            ("mt01-v3", r#""game_id": "mt01""#, "mt01-v3"),
+            ("V1.2_beta", r#""game_id": "mt01""#, "mt01-v12beta"),
+            ("v1", r#""game_id": "mt01", "version": "v7""#, "mt01-v7"),
+            ("v1", r#""game_id": "mt01", "version": 7"#, "mt01-7"),
+            ("v1", r#""game_id": "mt01-v2""#, "mt01-v2"),
+            ("v1", r#""game_id": "MT01-V1-2""#, "mt01-v12"),
+            ("v1", r#""game_id": "mt01-""#, "mt01-v1"),
+            ("...", r#""game_id": "mt01""#, "mt01-default"),
+        ] {
+            let metadata = Metadata::parse_in(folder, &format!("{{{fields}}}")).unwrap();
+            assert_eq!(metadata.id.as_str(), id, "{folder} {fields}");
+        }
+        for id in ["", "abc", "abcde", "../x", "-v1", "mt 1"] {
+            let error = Metadata::parse_in("v1", &format!(r#"{{"game_id": "{id}"}}"#));
+            assert!(error.unwrap_err().contains("is not an id"), "{id}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_read_like_in_the_toolkit() {
+        let text = r#"{"game_id": "mt01", "class_name": "", "default_fps": "30",
+            "baseline_actions": [3.0, "4", 5], "date_downloaded": 17, "level_tags": [["x"]]}"#;
+        let metadata = Metadata::parse_in("v1", text).unwrap();
+        assert_eq!(metadata.baselines, [3, 4, 5]);
+        assert_eq!(
+            (
+                metadata.frames_per_second,
+                metadata.class_name.as_str(),
+                metadata.date_downloaded
+            ),
+            (30, "Mt01", None)
+        );
+        let extreme = Metadata::parse_in("v1", r#"{"game_id": "mt01", "default_fps": 1000}"#);
+        assert_eq!(extreme.unwrap().frames_per_second, 255);
     }
 }

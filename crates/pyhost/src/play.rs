@@ -42,7 +42,8 @@ impl HostedPlay {
     ) -> Result<Self, EnvironmentError> {
         let (slot, observed) =
             open_play(pool, game, seed).map_err(|reason| failure(game, &reason))?;
-        let mut info = game.info.clone();
+        game.state_levels(observed.win_levels);
+        let mut info = game.current_info();
         info.actions = observed.available;
         let opening = Frame::hash_all(&observed.frames);
         let observation = observation(Action::Reset, observed, false, true);

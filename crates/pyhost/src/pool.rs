@@ -60,7 +60,11 @@ impl Pool {
             .config
             .command(game)
             .map_err(|error| error.to_string())?;
-        let host = Arc::new(Host::start(command, self.config.limits.action)?);
+        let host = Arc::new(Host::start(
+            command,
+            game.folder.code(),
+            self.config.limits.action,
+        )?);
         let slot = take(&host);
         lock(&self.hosts).push((Arc::clone(game), host));
         Ok(slot)

@@ -22,7 +22,8 @@ pub fn games_table(games: &[GameFacts]) -> String {
             text,
             "{:<11}  {:>6}  {:<13}  {:<14}  {}",
             game.game_id,
-            game.levels,
+            game.levels
+                .map_or_else(|| "?".to_owned(), |levels| levels.to_string()),
             actions.join(" "),
             game.tags.join(","),
             baselines.join(" ")
@@ -48,11 +49,21 @@ pub fn game_text(game: &GameFacts, sandbox: Option<&str>) -> String {
     if let Some(folder) = &game.folder {
         let _ = writeln!(text, "folder: {}", crate::plain(folder));
     }
+    if let Some(digest) = &game.source_digest {
+        let _ = writeln!(text, "source: SHA-256 {}", crate::plain(digest));
+    }
     if let Some(sandbox) = sandbox {
         let _ = writeln!(text, "sandbox: {}", crate::plain(sandbox));
     }
     if game.seeded {
         text.push_str("levels depend on the seed; baselines and scores are for seed 0\n");
+    }
+    if game.baseline_actions.is_empty() {
+        if let Some(levels) = game.levels {
+            let _ = writeln!(text, "levels: {levels}");
+        }
+        text.push_str("baselines: none, so plays have no score\n");
+        return text;
     }
     text.push_str("\nlevel  baseline  source\n");
     let baselines = game.baseline_actions.iter().zip(&game.baseline_source);
@@ -70,7 +81,7 @@ mod tests {
         GameFacts {
             game_id: "ab12-v1".to_owned(),
             title: "ab12".to_owned(),
-            levels: 2,
+            levels: Some(2),
             actions: vec![1, 6],
             tags: vec!["keys".to_owned(), "click".to_owned()],
             baseline_actions: vec![10, 12],
@@ -78,6 +89,7 @@ mod tests {
             default_fps: 20,
             seeded: true,
             folder: Some("a\x1bb".to_owned()),
+            source_digest: None,
         }
     }
 

@@ -88,16 +88,24 @@ impl Games {
             tags: Vec::new(),
             frames_per_second: 0,
             seeded: false,
+            levels: None,
             class_name: None,
+            source_digest: None,
         };
         let in_catalog = || {
             let found = self.catalog.find(id.as_str()).ok();
             found.filter(|info| info.id == *id)
         };
-        self.served_info(id)
+        let mut info = self
+            .served_info(id)
             .cloned()
             .or_else(in_catalog)
-            .unwrap_or_else(unknown)
+            .unwrap_or_else(unknown);
+        if info.levels.is_none() {
+            // A hosted game states its number of levels when its first play is opened.
+            info.levels = in_catalog().and_then(|info| info.levels);
+        }
+        info
     }
 
     /// The animation speed of an environment.

@@ -167,13 +167,15 @@ fn run_score(method: Method, info: &GameInfo, guid: &str, run: &RunOutcome) -> R
             }
         })
         .collect();
-    let levels = baselines.len().max(run.levels.len());
-    let (score, level_scores, problem) = match score_game(method, &baselines, &results) {
+    let levels = info.level_count().max(run.levels.len());
+    let (score, mut level_scores, problem) = match score_game(method, &baselines, &results) {
         Ok(game) => (game.score, game.levels, None),
         Err(problem @ (ScoreError::NoBaselines | ScoreError::TooFewBaselines { .. })) => {
             (0.0, vec![0.0; levels], Some(problem.to_string()))
         }
     };
+    // The game may have more levels than baselines.
+    level_scores.resize(levels, 0.0);
     let percent = |fraction: f64| fraction * 100.0;
     let totals = RunTotals::from(run);
     let at = |list: &[u32], index: usize| list.get(index).map_or(-1, |&count| i64::from(count));
@@ -248,7 +250,9 @@ mod tests {
             tags: vec!["keyboard".to_owned()],
             frames_per_second: 10,
             seeded: false,
+            levels: None,
             class_name: None,
+            source_digest: None,
         }
     }
 

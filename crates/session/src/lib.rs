@@ -61,6 +61,7 @@
 //!         resets: play.rule(),
 //!         win_levels,
 //!         available: play.info().actions,
+//!         source_digest: play.info().source_digest.clone(),
 //!     },
 //!     entries,
 //!     ending: Some(Ending::Stopped),

@@ -1,6 +1,6 @@
 //! Replaying a recording and comparing every observation with it.
 
-use rhae_engine::{Action, Catalog, CatalogError, Environment, EnvironmentError, Frame};
+use rhae_engine::{Action, Catalog, CatalogError, Environment, EnvironmentError, Frame, GameInfo};
 use rhae_protocol::{Entry, Format, Recording};
 
 use crate::Play;
@@ -18,12 +18,48 @@ pub enum ReplayError {
         /// The available id.
         present: String,
     },
+    /// The source of a hosted game is not the one that was played.
+    #[error(
+        "the source of `{game_id}` has changed since this play was recorded (SHA-256 {} then, {} now); restore that source \
+         to replay it",
+        short(recorded),
+        short(present)
+    )]
+    SourceChanged {
+        game_id: String,
+        /// The digest of the source that was played.
+        recorded: String,
+        /// The digest of the source in the catalogue.
+        present: String,
+    },
     /// The catalogue does not have the environment, or could not open it.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
     /// The environment failed during the replay.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
+}
+
+/// Returns the first characters of a digest. A recording may contain any text in its place.
+fn short(digest: &str) -> String {
+    digest
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .take(12)
+        .collect()
+}
+
+/// Checks that a play was made with the source that the catalogue has now. Plays without a digest
+/// are accepted: those of native games and those of earlier versions of this software.
+pub(crate) fn check_source(info: &GameInfo, recorded: Option<&str>) -> Result<(), ReplayError> {
+    match (recorded, &info.source_digest) {
+        (Some(recorded), Some(present)) if recorded != present => Err(ReplayError::SourceChanged {
+            game_id: info.id.to_string(),
+            recorded: recorded.to_owned(),
+            present: present.clone(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// The first difference between a recording and its replay.
@@ -77,6 +113,7 @@ pub fn replay_with(
             present: info.id.to_string(),
         });
     }
+    check_source(&info, recording.header.source_digest.as_deref())?;
     let environment: Box<dyn Environment> =
         catalog.open(recorded.as_str(), recording.header.seed)?;
     let mut play = Play::new(environment, recording.header.resets);
@@ -224,6 +261,7 @@ mod tests {
             resets,
             win_levels: play.current().observation.win_levels,
             available: play.info().actions,
+            source_digest: None,
         };
         Recording {
             format: Format::Rhae,

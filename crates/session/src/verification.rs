@@ -251,6 +251,7 @@ mod tests {
                 resets: ResetRule::Official,
                 win_levels: play.current().observation.win_levels,
                 available: play.info().actions,
+                source_digest: None,
             },
             entries,
             ending,

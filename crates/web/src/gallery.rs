@@ -12,6 +12,7 @@ pub struct GalleryGame {
     pub id: String,
     /// The name shown: the four-character name.
     pub name: String,
+    /// The number of levels; 0 if it is unknown.
     pub levels: u8,
     /// The highest number of levels that the visitor has completed in one play; `None` if never
     /// played.
@@ -35,7 +36,10 @@ impl<'a> Item<'a> {
     fn new(game: &'a GalleryGame) -> Self {
         Self {
             game,
-            done: game.completed.unwrap_or(0).min(game.levels),
+            done: match (game.completed.unwrap_or(0), game.levels) {
+                (completed, 0) => completed,
+                (completed, levels) => completed.min(levels),
+            },
         }
     }
 
@@ -44,7 +48,7 @@ impl<'a> Item<'a> {
     }
 
     fn is_complete(&self) -> bool {
-        self.done == self.game.levels
+        self.game.levels > 0 && self.done == self.game.levels
     }
 
     fn dots(&self) -> Dots {

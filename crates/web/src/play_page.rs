@@ -70,7 +70,7 @@ struct Play<'a> {
 
 /// Renders the page on which an environment is played.
 pub fn play_page(viewer: Viewer, info: &GameInfo) -> String {
-    let levels = u8::try_from(info.baselines.len()).unwrap_or(u8::MAX);
+    let levels = u8::try_from(info.level_count()).unwrap_or(u8::MAX);
     let actions: Vec<String> = info
         .actions
         .iter()

@@ -32,6 +32,8 @@ struct HeaderLine {
     resets: String,
     win_levels: u8,
     available_actions: Vec<u8>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source_digest: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -94,6 +96,7 @@ fn is_false(value: &bool) -> bool {
 ///     resets: ResetRule::Official,
 ///     win_levels: 2,
 ///     available: ActionSet::ARROWS,
+///     source_digest: None,
 /// };
 /// let opening = Entry {
 ///     action: Action::Reset,
@@ -139,6 +142,7 @@ impl<W: Write> RecordingWriter<W> {
             resets: header.resets.name().to_owned(),
             win_levels: header.win_levels,
             available_actions: header.available.iter().map(ActionKind::id).collect(),
+            source_digest: header.source_digest.clone(),
         };
         write_line(&mut out, &line)?;
         Ok(Self { out })
@@ -285,6 +289,7 @@ fn parse_header(number: usize, line: &str) -> Result<Header, RecordingError> {
             .into_iter()
             .filter_map(ActionKind::from_id)
             .collect(),
+        source_digest: header.source_digest,
     })
 }
 

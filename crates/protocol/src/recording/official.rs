@@ -87,6 +87,7 @@ pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Recording, RecordingError
                     .copied()
                     .filter_map(ActionKind::from_id)
                     .collect(),
+                source_digest: None,
             },
             entries: Vec::new(),
             ending: None,

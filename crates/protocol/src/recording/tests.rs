@@ -14,6 +14,7 @@ fn header() -> Header {
         resets: ResetRule::LevelsOnly,
         win_levels: 2,
         available: ActionSet::ARROWS.with(ActionKind::Action6),
+        source_digest: None,
     }
 }
 

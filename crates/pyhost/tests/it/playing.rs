@@ -199,3 +199,47 @@ fn built_in_and_hosted_games_are_found_by_name() {
     );
     assert_eq!(games.source("kq19-v1").unwrap(), None);
 }
+
+#[test]
+fn processes_execute_the_source_that_was_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixture = crate::root().join("fixtures/games/wk31/v1/wk31.py");
+    let source = std::fs::read_to_string(fixture).unwrap();
+    let file = folder.path().join("wk31.py");
+    std::fs::write(&file, &source).unwrap();
+    std::fs::write(
+        folder.path().join("metadata.json"),
+        r#"{"game_id": "wk31"}"#,
+    )
+    .unwrap();
+    let limits = rhae_pyhost::Limits {
+        action: std::time::Duration::from_secs(60),
+        ..rhae_pyhost::Limits::default()
+    };
+    let Some(games) = crate::games(folder.path(), limits) else {
+        return;
+    };
+    let changed = source.replace("(9, \"walker\")", "(12, \"walker\")");
+    assert_ne!(changed, source);
+    std::fs::write(&file, changed).unwrap();
+    let id = games.find("wk31").unwrap().id;
+    assert_eq!(games.find("wk31").unwrap().level_count(), 0);
+    let play = open(&games, id.as_str());
+    let mut original = fixtures("games").map(|games| open(&games, "wk31")).unwrap();
+    assert_eq!(
+        hashes(original.as_mut(), &[]),
+        [Frame::hash_all(play.observation().frames.frames())]
+    );
+    assert_eq!(games.source(id.as_str()).unwrap().unwrap(), source);
+    // The game states its number of levels when a play is opened.
+    assert_eq!(games.find("wk31").unwrap().level_count(), 3);
+    // Another catalogue loads the new source, which has another digest.
+    let reloaded = crate::games(folder.path(), limits).unwrap();
+    let digest = |games: &rhae_pyhost::Games| games.find("wk31").unwrap().source_digest.unwrap();
+    assert_ne!(digest(&games), digest(&reloaded));
+    let play = open(&reloaded, "wk31");
+    assert_ne!(
+        hashes(original.as_mut(), &[]),
+        [Frame::hash_all(play.observation().frames.frames())]
+    );
+}

@@ -45,7 +45,7 @@ pub(crate) async fn gallery(
         .map(|info| GalleryGame {
             id: info.id.to_string(),
             name: info.id.base().to_owned(),
-            levels: u8::try_from(info.baselines.len()).unwrap_or(u8::MAX),
+            levels: u8::try_from(games.info(&info.id).level_count()).unwrap_or(u8::MAX),
             completed: recent
                 .iter()
                 .filter(|facts| facts.play.game_id == info.id)
@@ -66,7 +66,8 @@ pub(crate) async fn play(
     let info = games
         .find(&visitor.caller, &id)
         .ok_or(ApiError::NoSuchGame(id))?;
-    Ok(Html(play_page(visitor.viewer, info)))
+    let info = games.info(&info.id);
+    Ok(Html(play_page(visitor.viewer, &info)))
 }
 
 pub(crate) async fn file_replay(

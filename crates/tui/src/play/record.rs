@@ -45,6 +45,7 @@ impl Recorder {
             resets: play.rule(),
             win_levels: opening.observation.win_levels,
             available: play.info().actions,
+            source_digest: play.info().source_digest.clone(),
         };
         let written = RecordingWriter::new(file, &header);
         let mut recorder = Self {

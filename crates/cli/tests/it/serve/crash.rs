@@ -248,6 +248,7 @@ pub(crate) async fn compare(store: &dyn Store, logs: &[ClientLog]) {
             resets: play.rule,
             win_levels: play.win_levels,
             available: rhae_engine::ActionSet::EMPTY,
+            source_digest: None,
         };
         let recording = Recording {
             format: Format::Rhae,
