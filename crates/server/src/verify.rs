@@ -149,6 +149,7 @@ impl<'a> PlayVerifier<'a> {
             seed: self.play.seed,
             rule: self.play.rule,
             win_levels: self.play.win_levels,
+            source_digest: self.play.source_digest.as_deref(),
         }
     }
 

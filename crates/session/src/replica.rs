@@ -7,7 +7,7 @@
 use rhae_engine::{Action, Catalog, CatalogError, GameId};
 use rhae_protocol::{Entry, Format, ResetRule};
 
-use crate::replay::difference;
+use crate::replay::{check_source, difference};
 use crate::{Mismatch, Play, PlayStep, ReplayError};
 
 /// The conditions under which a log was recorded. Together with the actions of the log they
@@ -20,6 +20,8 @@ pub struct Origin<'a> {
     pub rule: ResetRule,
     /// The number of levels, which must match the environment.
     pub win_levels: u8,
+    /// The digest of the source of a hosted game, which must match the environment if it is known.
+    pub source_digest: Option<&'a str>,
 }
 
 /// A play that is rebuilt from its log, one entry at a time.
@@ -47,6 +49,7 @@ pub struct Origin<'a> {
 ///     seed: 0,
 ///     rule: ResetRule::Official,
 ///     win_levels: play.current().observation.win_levels,
+///     source_digest: None,
 /// };
 /// let mut replica = Replica::open(&Builtin, origin)?;
 /// for entry in &log {
@@ -203,6 +206,7 @@ fn open_environment(
             present: info.id.to_string(),
         });
     }
+    check_source(&info, origin.source_digest)?;
     Ok(catalog.open(recorded.as_str(), origin.seed)?)
 }
 
@@ -243,6 +247,7 @@ mod tests {
             seed: 0,
             rule: ResetRule::Official,
             win_levels: 8,
+            source_digest: None,
         };
         let restored = Replica::restore(&Builtin, origin, &snapshot, 4, &first_part[3])
             .ok()

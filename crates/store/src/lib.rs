@@ -83,6 +83,7 @@
 //!         seed: 0,
 //!         rule: ResetRule::Official,
 //!         win_levels: 3,
+//!         source_digest: None,
 //!         only_one: false,
 //!         max_plays: None,
 //!         opening: entry(Action::Reset),

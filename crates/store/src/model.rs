@@ -126,6 +126,8 @@ pub struct NewPlay {
     pub rule: ResetRule,
     /// The number of levels to complete for a win.
     pub win_levels: u8,
+    /// The digest of the source of a hosted game.
+    pub source_digest: Option<String>,
     /// Rejects the play if the card has a play of the same environment in any version.
     pub only_one: bool,
     /// Rejects the play if the card already has this many plays. `None` means no limit.
@@ -153,6 +155,9 @@ pub struct StoredPlay {
     pub rule: ResetRule,
     /// The number of levels to complete for a win.
     pub win_levels: u8,
+    /// The digest of the source of a hosted game; `None` for built-in environments and for plays
+    /// that were opened before digests were stored.
+    pub source_digest: Option<String>,
 }
 
 /// A play with all entries of its log.

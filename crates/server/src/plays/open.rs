@@ -85,6 +85,7 @@ impl Plays {
         let id = PlayId(Uuid::new_v4());
         let body = frame_response(&answer, command, &id.to_string(), None);
         let win_levels = answer.observation.win_levels;
+        let source_digest = play.info().source_digest.clone();
         let new_play = NewPlay {
             id,
             card: card.key,
@@ -92,6 +93,7 @@ impl Plays {
             seed: SEED,
             rule,
             win_levels,
+            source_digest: source_digest.clone(),
             only_one: card.competition,
             max_plays: self.limits.max_plays_per_card(caller.visitor),
             opening: answer.entry(
@@ -123,6 +125,7 @@ impl Plays {
             seed: SEED,
             rule,
             win_levels,
+            source_digest,
         };
         self.table.get_or_insert(
             stored,

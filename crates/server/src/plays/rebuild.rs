@@ -201,5 +201,6 @@ fn origin_of(stored: &StoredPlay) -> Origin<'_> {
         seed: stored.seed,
         rule: stored.rule,
         win_levels: stored.win_levels,
+        source_digest: stored.source_digest.as_deref(),
     }
 }

@@ -50,7 +50,7 @@ pub(crate) async fn open(
         }
     }
     let query = sqlx::query(
-        "INSERT INTO rhae.plays (id, card, game_id, seed, rule, win_levels, head) VALUES ($1, $2, $3, $4, $5, $6, 0) RETURNING key",
+        "INSERT INTO rhae.plays (id, card, game_id, seed, rule, win_levels, source_digest, head) VALUES ($1, $2, $3, $4, $5, $6, $7, 0) RETURNING key",
     );
     let query = query
         .bind(&play.id.0.as_bytes()[..])
@@ -59,7 +59,8 @@ pub(crate) async fn open(
     let query = query
         .bind(play.seed.cast_signed())
         .bind(play.rule.name())
-        .bind(i16::from(play.win_levels));
+        .bind(i16::from(play.win_levels))
+        .bind(play.source_digest.as_deref());
     let key = PlayKey(query.fetch_one(&mut *transaction).await?.try_get(0)?);
     if let Some(idempotency_key) = &idempotency_key
         && requests::claim(&mut transaction, vec![(idempotency_key, key, 0)])

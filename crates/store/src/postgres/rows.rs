@@ -56,6 +56,7 @@ pub(crate) fn play(row: &PgRow) -> Result<StoredPlay, StoreError> {
             .find(|known| known.name() == rule)
             .ok_or_else(|| corrupt("rule"))?,
         win_levels: number_u8(row, "win_levels")?,
+        source_digest: row.try_get("source_digest")?,
     })
 }
 

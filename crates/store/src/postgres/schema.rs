@@ -13,7 +13,7 @@ use crate::StoreError;
 /// The advisory lock that a server holds while it migrates the schema: "Rhae" in ASCII.
 const MIGRATION_LOCK: i64 = 0x5268_6165;
 
-const MIGRATIONS: [&str; 3] = [FIRST, VISITORS, USAGE];
+const MIGRATIONS: [&str; 4] = [FIRST, VISITORS, USAGE, SOURCES];
 
 /// `uses` is separate from `cards`, so that recording a use does not conflict with transactions
 /// that hold a shared lock on the card. `alive` has one row: the time of the last heartbeat of any
@@ -130,6 +130,9 @@ const USAGE: &str = "
     FROM (SELECT play, sum(128 + coalesce(octet_length(reasoning), 0)) AS bytes FROM rhae.log GROUP BY play) AS sums
     WHERE runs.play = sums.play AND run = 0;
 ";
+
+/// Adds the digest of the source of a hosted game.
+const SOURCES: &str = "ALTER TABLE rhae.plays ADD COLUMN source_digest text;";
 
 /// Applies missing migrations.
 pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<(), StoreError> {

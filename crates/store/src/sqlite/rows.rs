@@ -51,6 +51,7 @@ pub(crate) fn play(row: &Row<'_>) -> Result<StoredPlay, StoreError> {
             .find(|known| known.name() == rule)
             .ok_or_else(|| corrupt("rule"))?,
         win_levels: number(row, "win_levels")?,
+        source_digest: row.get("source_digest")?,
     })
 }
 

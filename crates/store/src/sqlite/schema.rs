@@ -11,7 +11,15 @@ use crate::sqlite::readers::number;
 /// Marks the file as a database of this application: "Rhae" in ASCII.
 const APPLICATION_ID: i64 = 0x5268_6165;
 
-const MIGRATIONS: [&str; 6] = [CARDS_AND_PLAYS, COUNTS, REQUESTS, API_KEYS, VISITORS, USAGE];
+const MIGRATIONS: [&str; 7] = [
+    CARDS_AND_PLAYS,
+    COUNTS,
+    REQUESTS,
+    API_KEYS,
+    VISITORS,
+    USAGE,
+    SOURCES,
+];
 
 const CARDS_AND_PLAYS: &str = "
     CREATE TABLE cards (
@@ -124,6 +132,9 @@ const USAGE: &str = "
         (SELECT coalesce(sum(128 + coalesce(octet_length(reasoning), 0)), 0) FROM log WHERE log.play = runs.play)
     WHERE run = 0;
 ";
+
+/// Adds the digest of the source of a hosted game.
+const SOURCES: &str = "ALTER TABLE plays ADD COLUMN source_digest TEXT;";
 
 /// Applies missing migrations.
 pub(crate) fn prepare(connection: &mut Connection, read_only: bool) -> Result<(), StoreError> {

@@ -355,7 +355,7 @@ impl Batch<'_> {
         {
             return Err(StoreError::TooManyPlays(limit));
         }
-        let statement = "INSERT INTO plays (id, card, game_id, seed, rule, win_levels) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let statement = "INSERT INTO plays (id, card, game_id, seed, rule, win_levels, source_digest) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         let NewPlay {
             id,
             card,
@@ -363,6 +363,7 @@ impl Batch<'_> {
             seed,
             rule,
             win_levels,
+            ref source_digest,
             ref opening,
             at_ms,
             ..
@@ -373,7 +374,8 @@ impl Batch<'_> {
             game_id.as_str(),
             seed.cast_signed(),
             rule.name(),
-            win_levels
+            win_levels,
+            source_digest
         ];
         let key = PlayKey(self.connection.prepare_cached(statement)?.insert(values)?);
         let opening = Append {

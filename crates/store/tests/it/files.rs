@@ -19,14 +19,14 @@ async fn newer_schema_and_foreign_files_are_rejected_unchanged() {
         refused,
         StoreError::NewerSchema {
             found: 99,
-            known: 6
+            known: 7
         }
     );
     assert!(
         refused.to_string().contains("use a newer binary"),
         "{refused}"
     );
-    sql(&path, "PRAGMA user_version = 6");
+    sql(&path, "PRAGMA user_version = 7");
     open(&path).await.close().await;
 
     let path = folder.path().join("other.db");
@@ -56,7 +56,7 @@ async fn file_with_the_first_schema_is_migrated() {
     let (card, play) = card_with_play(&store).await;
     store.close().await;
     let first = "DROP INDEX cards_open_by_owner; DROP TABLE api_keys; DROP TABLE requests; DROP TABLE snapshots; DROP TABLE runs;
-                 ALTER TABLE cards DROP COLUMN lasting;
+                 ALTER TABLE cards DROP COLUMN lasting; ALTER TABLE plays DROP COLUMN source_digest;
                  PRAGMA user_version = 1";
     sql(&path, first);
     let store = open(&path).await;
@@ -79,6 +79,8 @@ async fn file_with_the_first_schema_is_migrated() {
         .unwrap();
     assert_eq!(store.log(play).await.unwrap().len(), 2);
     assert_eq!(store.runs(play).await.unwrap()[0].actions(), 1);
+    let plays = store.plays_after(None, 10).await.unwrap();
+    assert_eq!(plays[0].source_digest, None);
 }
 
 /// Executes a statement on a file without going through the store.

@@ -73,6 +73,7 @@ pub(crate) fn new_play(card: CardKey) -> NewPlay {
         seed: u64::MAX,
         rule: ResetRule::LevelsOnly,
         win_levels: 8,
+        source_digest: Some("ab".repeat(32)),
         only_one: false,
         max_plays: None,
         opening: entry(Action::Reset),

@@ -284,6 +284,7 @@ async fn all_fields_survive_reopening(fixture: &Fixture) {
         (&stored.game_id, stored.seed, stored.rule, stored.win_levels),
         (&request.game_id, request.seed, request.rule, 8)
     );
+    assert_eq!(stored.source_digest, request.source_digest);
     let expected: Vec<_> = [Action::Reset]
         .into_iter()
         .chain(actions)

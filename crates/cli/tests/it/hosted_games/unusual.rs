@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rhae_engine::Action;
 use serde_json::{Value, json};
 
 use super::{fixtures, recordings, with_games};
@@ -327,4 +328,54 @@ fn server_plays_one_source_although_the_file_changes() {
     let source = ureq::get(format!("{}/api/games/wk31/source", serving.url)).call();
     let source = source.unwrap().body_mut().read_to_string().unwrap();
     assert_eq!(source, fixture_source("wk31"));
+}
+
+#[test]
+fn plays_of_a_changed_source_are_refused_with_the_reason_and_new_plays_work() {
+    let Some(python) = python() else { return };
+    let at = tempfile::tempdir().unwrap();
+    let folder = at.path().join("games");
+    let metadata = r#"{"game_id": "wk31-v1", "baseline_actions": [6, 9, 12]}"#;
+    add(&folder, metadata, "wk31.py", &fixture_source("wk31"));
+    let (games, python_name) = (folder.display().to_string(), python.display().to_string());
+    let flags = [
+        "--games-dir",
+        &games,
+        "--python",
+        &python_name,
+        "--host-seconds",
+        "60",
+    ];
+    let mut serving = ServerProcess::start(at.path(), "127.0.0.1:0", &flags);
+    let (_, guid) = serving.remote().start_play("wk31");
+    serving
+        .remote()
+        .act("wk31", &guid, Action::Action4)
+        .unwrap();
+    serving.kill();
+    let check = ["db", "check", "--json"];
+    let checked = with_games(at.path(), &games, &python, &check).succeeded();
+    assert_eq!(checked.json()["findings"], json!([]));
+    // This change has an effect only after the actions of the play.
+    let changed = fixture_source("wk31").replace("STEPS = 40", "STEPS = 39 + 1");
+    fs::write(folder.join("wk31.py"), changed).unwrap();
+    let checked = with_games(at.path(), &games, &python, &check).json();
+    let findings = checked["findings"].as_array().unwrap();
+    let reason = "the source of `wk31-v1` has changed since this play was recorded";
+    assert!(
+        findings.len() == 1 && findings[0]["what"].as_str().unwrap().contains(reason),
+        "{checked}"
+    );
+    let serving = ServerProcess::start(at.path(), "127.0.0.1:0", &flags);
+    match serving.remote().act("wk31", &guid, Action::Action4) {
+        Err(RequestError::Status(409, body)) => {
+            assert!(body["message"].as_str().unwrap().contains(reason), "{body}");
+        }
+        other => panic!("{other:?}"),
+    }
+    let (_, guid) = serving.remote().start_play("wk31");
+    serving
+        .remote()
+        .act("wk31", &guid, Action::Action4)
+        .unwrap();
 }
