@@ -1,9 +1,9 @@
 //! The files of a run folder that are computed from the journal: results, tables, report and
 //! submissions.
 
-use rhae_protocol::EvalConfig;
+use rhae_protocol::{EvalConfig, EvalProtocol};
 use rhae_runs::RunFolder;
-use rhae_tasks::{Protocol, Score};
+use rhae_tasks::Score;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -47,7 +47,7 @@ pub fn results_json(config: &EvalConfig, results: &EvalResults) -> Result<Value,
         return Ok(value);
     };
     let mut all = Map::new();
-    let plan = config.protocol == Protocol::Plan.name();
+    let plan = config.protocol == EvalProtocol::Plan;
     let headline = if plan {
         "tasks_solved"
     } else {

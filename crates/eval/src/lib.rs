@@ -35,7 +35,7 @@
 //!
 //! use rhae_eval::solver::{RandomSolver, Solver};
 //! use rhae_eval::{EvalSpec, Plan, PlannedSet, assemble, run};
-//! use rhae_protocol::{EVAL_VERSION, EvalConfig, EvalLimits, RunIdentity, SOFTWARE};
+//! use rhae_protocol::{EVAL_VERSION, EvalConfig, EvalLimits, EvalProtocol, RunIdentity, SOFTWARE};
 //! use rhae_runs::RunFolder;
 //! use rhae_tasks::{Grid, Pair, Parser, Task, TaskSet, Test};
 //!
@@ -56,7 +56,7 @@
 //!     run_id: "example".to_owned(),
 //!     solver: "random".to_owned(),
 //!     solver_settings: Default::default(),
-//!     protocol: "standard".to_owned(),
+//!     protocol: EvalProtocol::Standard,
 //!     attempts: 2,
 //!     parser: Parser::Lenient.name().to_owned(),
 //!     stop_at_failure: false,

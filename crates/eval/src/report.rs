@@ -1,8 +1,7 @@
 //! The HTML report of a run.
 
-use rhae_protocol::{EvalConfig, EvalEnd, EvalUsage};
+use rhae_protocol::{EvalConfig, EvalEnd, EvalProtocol, EvalUsage};
 use rhae_report::{ArcAttempt, ArcReport, ArcSet, ArcTask, arc_page};
-use rhae_tasks::Protocol;
 
 use crate::EvalError;
 use crate::plan::PlannedSet;
@@ -159,8 +158,8 @@ fn facts(config: &EvalConfig, results: &EvalResults) -> Vec<(String, String)> {
     }
     add("Attempts", results.attempts.to_string());
     add("Parser", results.parser.to_owned());
-    if results.protocol != Protocol::Standard.name() {
-        add("Protocol", results.protocol.clone());
+    if results.protocol != EvalProtocol::Standard {
+        add("Protocol", results.protocol.name().to_owned());
     }
     if let Some([part, parts]) = config.shard {
         add("Part", format!("{part} of {parts}"));

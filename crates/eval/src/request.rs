@@ -4,7 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rhae_protocol::{EVAL_VERSION, EvalConfig, EvalLimits, RunIdentity, SOFTWARE, compact_utc};
+use rhae_protocol::{
+    EVAL_VERSION, EvalConfig, EvalLimits, EvalProtocol, RunIdentity, SOFTWARE, compact_utc,
+};
 use rhae_runs::{RunFolder, load_lines, new_run_id, now_ms, unused_folder};
 use rhae_tasks::{Parser, Protocol, TaskSet};
 use serde_json::json;
@@ -85,7 +87,7 @@ impl EvalRequest {
             run_id: new_run_id()?,
             solver: self.solver.clone(),
             solver_settings: settings,
-            protocol: self.protocol.name().to_owned(),
+            protocol: serialised(self.protocol),
             attempts: self.attempts.unwrap_or(rules.attempts),
             parser: self.parser.unwrap_or(rules.parser).name().to_owned(),
             stop_at_failure: self.stop_at_failure,
@@ -172,6 +174,16 @@ fn ensure_measurable(
     Ok(())
 }
 
+/// Returns the serialised form of a protocol.
+const fn serialised(protocol: Protocol) -> EvalProtocol {
+    match protocol {
+        Protocol::Standard => EvalProtocol::Standard,
+        Protocol::Official => EvalProtocol::Official,
+        Protocol::Nejumi => EvalProtocol::Nejumi,
+        Protocol::Plan => EvalProtocol::Plan,
+    }
+}
+
 fn default_jobs(solver: &dyn Solver) -> usize {
     if solver.is_billed() {
         MODEL_JOBS
@@ -199,4 +211,18 @@ fn default_folder(solver: &str) -> PathBuf {
         plain.trim_end_matches('-')
     );
     unused_folder(Path::new("runs"), &name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn protocol_is_serialised_by_its_name() {
+        for protocol in Protocol::ALL {
+            let form = serialised(protocol);
+            assert_eq!(form.name(), protocol.name());
+            assert_eq!(json!(form), json!(protocol.name()));
+        }
+    }
 }

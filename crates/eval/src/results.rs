@@ -7,10 +7,10 @@ mod tally;
 
 use std::collections::BTreeMap;
 
-use rhae_protocol::{EvalConfig, EvalEnd, EvalUsage, RunIdentity};
+use rhae_protocol::{EvalConfig, EvalEnd, EvalProtocol, EvalUsage, RunIdentity};
 use rhae_tasks::{
-    Answers, AttemptAnswer, Grid, Parser, Protocol, Rules, Score, Submission, SubmissionForm,
-    TaskId, TestAnswers, parse_whole_task, score,
+    Answers, AttemptAnswer, Grid, Parser, Rules, Score, Submission, SubmissionForm, TaskId,
+    TestAnswers, parse_whole_task, score,
 };
 use serde::Serialize;
 
@@ -28,8 +28,7 @@ pub struct EvalResults {
     /// The name and version of the software that made the run.
     pub software: String,
     pub solver: String,
-    /// The evaluation protocol, such as `standard` or `plan`.
-    pub protocol: String,
+    pub protocol: EvalProtocol,
     /// The number of attempts at each test.
     pub attempts: usize,
     /// The name of the parser of answers.
@@ -122,7 +121,7 @@ impl EvalResults {
     /// headline is the share of solved tasks under the protocol `plan`, and the mean task score
     /// otherwise.
     pub fn average(&self) -> Option<f64> {
-        let plan = self.protocol == Protocol::Plan.name();
+        let plan = self.protocol == EvalProtocol::Plan;
         let headline = |score: &Score| {
             if plan {
                 score.tasks_solved.value
@@ -190,7 +189,7 @@ pub fn assemble(
         run_id: config.run_id.clone(),
         software: config.software.clone(),
         solver: config.solver.clone(),
-        protocol: config.protocol.clone(),
+        protocol: config.protocol,
         attempts: config.attempts,
         parser: parser.name(),
         finished,

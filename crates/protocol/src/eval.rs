@@ -46,8 +46,7 @@ pub struct EvalConfig {
     /// All settings on which the answers depend: budgets, seeds, model settings, and hashes of
     /// prompts and files.
     pub solver_settings: BTreeMap<String, Value>,
-    /// The name of the evaluation protocol: `standard`, `official`, `nejumi` or `plan`.
-    pub protocol: String,
+    pub protocol: EvalProtocol,
     /// The number of attempts at each test.
     pub attempts: usize,
     /// The name of the parser that extracts grids from answers.
@@ -65,6 +64,40 @@ pub struct EvalConfig {
     pub limits: EvalLimits,
     #[serde(flatten)]
     pub identity: RunIdentity,
+}
+
+/// The protocol of an evaluation: the scoring rules of a published benchmark. The crate `tasks`
+/// defines the rules.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_protocol::EvalProtocol;
+///
+/// let protocol: EvalProtocol = serde_json::from_str(r#""nejumi""#)?;
+/// assert_eq!(protocol, EvalProtocol::Nejumi);
+/// assert!(serde_json::from_str::<EvalProtocol>(r#""unknown""#).is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EvalProtocol {
+    Standard,
+    Official,
+    Nejumi,
+    Plan,
+}
+
+impl EvalProtocol {
+    /// Returns the name in files, flags and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Official => "official",
+            Self::Nejumi => "nejumi",
+            Self::Plan => "plan",
+        }
+    }
 }
 
 /// A task set and the tests that were selected from it.

@@ -79,8 +79,8 @@ pub use agent::{AgentMessage, AgentReply, ReplyError};
 pub use database_check::{DatabaseFinding, DatabaseReport};
 pub use ending::Ending;
 pub use eval::{
-    EVAL_VERSION, EvalAnswer, EvalConfig, EvalGrid, EvalLimits, EvalLine, EvalSet, EvalTarget,
-    EvalUsage,
+    EVAL_VERSION, EvalAnswer, EvalConfig, EvalGrid, EvalLimits, EvalLine, EvalProtocol, EvalSet,
+    EvalTarget, EvalUsage,
 };
 pub use eval_end::EvalEnd;
 pub use exploration::{

@@ -4,6 +4,7 @@
 //! Serialised scores are percentages. The official client computes the numbers of an environment
 //! from its runs, so every environment must have a non-empty `id` and at least one run.
 
+use rhae_engine::PlayState;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -130,7 +131,9 @@ pub struct RunScore {
     /// Number of level resets.
     pub resets: u64,
     /// `NOT_FINISHED`, `WIN` or `GAME_OVER`.
-    pub state: String,
+    #[serde(with = "crate::play_state")]
+    #[schema(value_type = String)]
+    pub state: PlayState,
     /// Whether the run was won.
     pub completed: bool,
     /// Score of each level in percent.

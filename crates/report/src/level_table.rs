@@ -42,7 +42,7 @@ pub fn runs_table(card: &Scorecard) -> String {
                 run.number_of_levels,
                 run.actions,
                 run.unchanged_actions,
-                run.state
+                run.state.name()
             );
             for (index, score) in run.level_scores.iter().enumerate() {
                 let (actions, baseline) =

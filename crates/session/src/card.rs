@@ -187,7 +187,7 @@ fn run_score(method: Method, info: &GameInfo, guid: &str, run: &RunOutcome) -> R
         actions: totals.actions,
         unchanged_actions: totals.unchanged,
         resets: run.resets,
-        state: run.state.name().to_owned(),
+        state: run.state,
         completed: run.state == PlayState::Win,
         level_scores: level_scores.into_iter().map(percent).collect(),
         level_actions: (0..levels)

@@ -44,7 +44,7 @@ fn record(environment: &EnvironmentScore, run: &RunScore, level: usize) -> [Stri
     [
         environment.id.clone(),
         run.guid.clone(),
-        run.state.clone(),
+        run.state.name().to_owned(),
         run.score.to_string(),
         run.actions.to_string(),
         (level + 1).to_string(),

@@ -129,6 +129,11 @@ fn played_runs(environment: &EnvironmentScore) -> usize {
     environment.runs.iter().filter(played).count()
 }
 
+/// Returns the state of a run in words.
+fn state(run: &RunScore) -> &'static str {
+    crate::replay_page::state(run.state)
+}
+
 /// Returns why a run ended, or the message of its agent.
 fn ending(run: &RunScore) -> &str {
     let ending = run.ending.as_ref().map(Ending::name);

@@ -33,7 +33,7 @@ pub struct ReplayView {
 
 impl ReplayView {
     fn state_text(&self) -> &'static str {
-        state(Some(self.state))
+        state(self.state)
     }
 
     fn opened(&self) -> Time<'_> {
@@ -49,12 +49,12 @@ impl ReplayView {
     }
 }
 
-/// The state of a play in words. A state that this version does not know counts as in progress.
-pub(crate) const fn state(state: Option<PlayState>) -> &'static str {
+/// The state of a play in words.
+pub(crate) const fn state(state: PlayState) -> &'static str {
     match state {
-        Some(PlayState::Win) => "won",
-        Some(PlayState::GameOver) => "game over",
-        Some(PlayState::NotFinished) | None => "in progress",
+        PlayState::Win => "won",
+        PlayState::GameOver => "game over",
+        PlayState::NotFinished => "in progress",
     }
 }
 

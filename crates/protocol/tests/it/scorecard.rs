@@ -1,5 +1,6 @@
 //! The JSON form of a scorecard, with every optional field and without any.
 
+use rhae_engine::PlayState;
 use rhae_protocol::{Ending, EnvironmentScore, ModelUsage, RunScore, Scorecard, TagScore};
 use serde_json::json;
 
@@ -26,7 +27,7 @@ fn run() -> RunScore {
         actions: 17,
         unchanged_actions: 3,
         resets: 2,
-        state: "NOT_FINISHED".to_owned(),
+        state: PlayState::NotFinished,
         completed: false,
         level_scores: vec![100.0, 0.0],
         level_actions: vec![7, 10],
@@ -138,4 +139,16 @@ fn scorecard_of_the_official_server_is_read() {
     let mut expected = card();
     expected.environments[0].runs[0].unchanged_actions = 0;
     assert_eq!(serde_json::from_value::<Scorecard>(text).unwrap(), expected);
+}
+
+#[test]
+fn state_of_a_run_is_one_of_three_names() {
+    let mut json = serde_json::to_value(run()).unwrap();
+    for state in ["NOT_FINISHED", "WIN", "GAME_OVER"] {
+        json["state"] = state.into();
+        let read: RunScore = serde_json::from_value(json.clone()).unwrap();
+        assert_eq!(serde_json::to_value(read).unwrap()["state"], state);
+    }
+    json["state"] = "LOST".into();
+    assert!(serde_json::from_value::<RunScore>(json).is_err());
 }

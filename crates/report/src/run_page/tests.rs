@@ -1,3 +1,4 @@
+use rhae_engine::PlayState;
 use rhae_protocol::{EnvironmentScore, ModelUsage, RunIdentity, RunScore, SummaryEnvironment};
 use rhae_testkit::page_outline;
 
@@ -30,11 +31,10 @@ fn run_score(game: &str, completed: u32, extra: u64) -> RunScore {
         unchanged_actions: 5,
         resets: 0,
         state: if completed == 5 {
-            "WIN"
+            PlayState::Win
         } else {
-            "NOT_FINISHED"
-        }
-        .to_owned(),
+            PlayState::NotFinished
+        },
         completed: completed == 5,
         level_scores: (0..5)
             .map(|level| if level < completed { 92.5 } else { 0.0 })

@@ -6,9 +6,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use rhae_eval::{Estimate, EvalResults, Ledger, Plan, Progress, results_json};
-use rhae_protocol::{EvalConfig, EvalEnd};
+use rhae_protocol::{EvalConfig, EvalEnd, EvalProtocol};
 use rhae_runs::RunFolder;
-use rhae_tasks::Protocol;
 use serde_json::json;
 
 use crate::arc::score::{measures, warnings};
@@ -153,7 +152,7 @@ fn text(config: &EvalConfig, results: &EvalResults) -> String {
         );
         match &set.score {
             Some(score) => {
-                let headline = if config.protocol == Protocol::Plan.name() {
+                let headline = if config.protocol == EvalProtocol::Plan {
                     "tasks_solved"
                 } else {
                     "mean_task_score"
