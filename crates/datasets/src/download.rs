@@ -18,6 +18,10 @@ const MAX_REDIRECTS: usize = 5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Redirects {
     /// Only redirects to the same scheme, host and port: the request carries a key.
+    #[cfg_attr(
+        not(feature = "hosting"),
+        allow(dead_code, reason = "only downloads of hosted games carry a key")
+    )]
     SameOrigin,
     /// All redirects, except from https to http.
     AnyHost,
