@@ -189,6 +189,10 @@ class ValidatedEnvironment:
     """The results of one environment."""
 
     game_id: str
+    #: ``"pass"``, ``"fail"``, or ``"incomplete"`` if no rule fails but something that a complete
+    #: validation needs was not checked.
+    verdict: str
+    #: Whether ``verdict`` is ``"pass"``.
     passes: bool
     #: The number of checks.
     checks: int
@@ -202,6 +206,8 @@ class ValidatedEnvironment:
     work_seconds: float
     #: The levels that could not be reached, counted from 1.
     levels_not_checked: list[int]
+    #: The rules that a complete validation needs and that are not decided on a reached level.
+    undecided_rules: list[str]
     rules: list[RuleResult]
 
     def rule(self, name: str) -> RuleResult:
@@ -227,6 +233,9 @@ class ValidationReport:
     env_seed: int
     #: Whether a single win by random play fails an environment.
     strict: bool
+    #: The worst verdict of the environments: ``"fail"``, else ``"incomplete"``, else ``"pass"``.
+    verdict: str
+    #: Whether ``verdict`` is ``"pass"``.
     passes: bool
     environments: list[ValidatedEnvironment]
 
@@ -372,8 +381,13 @@ def validate(
     Examples:
         >>> import rhae
         >>> report = rhae.validate("bx20", steps=500, max_states=2_000)
-        >>> report.passes, report.environments[0].rule("wins").verdict
-        (True, 'pass')
+        >>> report.environments[0].rule("wins").verdict
+        'pass'
+
+        So few steps do not show whether random play wins:
+
+        >>> report.verdict, report.environments[0].undecided_rules
+        ('incomplete', ['luck-levels'])
     """
     games = games_request(games_dir, unsafe_host=unsafe_host)
     verify = [sys.executable, "-P", "-m", "rhae._verify"]
@@ -425,6 +439,7 @@ def _report(data: dict[str, Any]) -> ValidationReport:
         seed=data["seed"],
         env_seed=data["env_seed"],
         strict=data["strict"],
+        verdict=data["verdict"],
         passes=data["passes"],
         environments=environments,
     )

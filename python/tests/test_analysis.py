@@ -73,9 +73,10 @@ def test_ctrl_c_raises_keyboard_interrupt(call: str) -> None:
 
 def test_environment_is_validated() -> None:
     seen: list[ValidateProgress] = []
-    report = rhae.validate("bx20", steps=2_000, max_states=5_000, progress=seen.append)
+    report = rhae.validate("bx20", steps=20_000, max_states=5_000, progress=seen.append)
     (environment,) = report.environments
-    assert report.passes and environment.game_id == "bx20-v1"
+    assert report.passes and report.verdict == "pass", environment
+    assert environment.game_id == "bx20-v1" and environment.verdict == "pass"
     assert environment.checks_not_done == 0 and environment.levels_not_checked == []
     # A replay in a new process is part of this rule.
     assert environment.rule("recordings").verdict == "pass", environment.rule("recordings")
@@ -87,7 +88,7 @@ def test_environment_is_validated() -> None:
 def test_strict_validation_fails_with_evidence() -> None:
     report = rhae.validate("ny40", steps=5_000, max_states=20_000, strict=True)
     luck = report.environments[0].rule("luck-start")
-    assert not report.passes and luck.verdict == "fail"
+    assert not report.passes and report.verdict == "fail" and luck.verdict == "fail"
     (finding, *_) = [found for found in luck.findings if found.verdict == "fail"]
     assert finding.evidence[0].actions
 
@@ -96,7 +97,14 @@ def test_hosted_game_is_explored_and_validated() -> None:
     level = rhae.explore("rv52", games_dir=EXAMPLES, max_states=200)
     assert level.game_id == "rv52-v1" and level.identity in ("frame", "frame-and-hidden")
     report = rhae.validate("rv52", games_dir=[EXAMPLES], steps=300, max_states=200)
-    assert report.passes, report
+    assert report.verdict != "fail", report
+
+
+def test_too_few_steps_leave_a_validation_incomplete() -> None:
+    report = rhae.validate("bx20", steps=500, max_states=2_000)
+    (environment,) = report.environments
+    assert (report.verdict, report.passes) == ("incomplete", False)
+    assert (environment.verdict, environment.undecided_rules) == ("incomplete", ["luck-levels"])
 
 
 def test_invalid_arguments_are_rejected() -> None:

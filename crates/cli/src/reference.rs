@@ -129,11 +129,12 @@ fn errors() -> String {
 }
 
 fn rules() -> String {
-    let mut table = Table::new(&["group", "rule", "requirement"]);
+    let mut table = Table::new(&["group", "rule", "violation", "requirement"]);
     for rule in Rule::ALL {
         table.row(&[
             rule.group().name().to_owned(),
             format!("`{}`", rule.name()),
+            rule.severity().name().to_owned(),
             rule.requirement().to_owned(),
         ]);
     }

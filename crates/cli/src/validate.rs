@@ -14,10 +14,14 @@ use rhae_explore::Identity;
 use rhae_inspect::{
     Validation, ValidationOptions, ValidationProgress, VerifyCommand, find_each, is_hosted,
 };
+use rhae_validate::EnvironmentVerdict;
 
 use crate::hosted_games::HostedGamesArgs;
 use crate::interrupt::{INTERRUPTED, interrupt_flag};
 use crate::output;
+
+/// The exit code if no environment fails, but some are incomplete.
+const INCOMPLETE: u8 = 3;
 
 /// Check environments against all rules: structure, laws, luck, robustness, solvability and design
 /// (docs/validate.md).
@@ -27,7 +31,10 @@ use crate::output;
   rhae validate --all --html report.html
   rhae validate --all --steps 50000
   rhae validate --games-dir my_games --steps 5000 --evidence evidence
-  rhae validate ny40 --strict --json")]
+  rhae validate ny40 --strict --json
+
+Exit codes: 0 if all environments pass, 1 if one fails, 3 if none fails but some are incomplete,
+because something that a complete validation needs was not checked")]
 pub(crate) struct ValidateArgs {
     /// Environment ids; four characters select the newest version. With --games-dir and no id: all
     /// games in the folders
@@ -189,10 +196,12 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
     }
     Ok(if validation.is_interrupted() {
         INTERRUPTED.into()
-    } else if validation.passes() {
-        ExitCode::SUCCESS
     } else {
-        ExitCode::FAILURE
+        match validation.verdict() {
+            EnvironmentVerdict::Pass => ExitCode::SUCCESS,
+            EnvironmentVerdict::Fail => ExitCode::FAILURE,
+            EnvironmentVerdict::Incomplete => INCOMPLETE.into(),
+        }
     })
 }
 

@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use rhae_engine::{Catalog, GameInfo};
 use rhae_explore::Identity;
-use rhae_validate::{Candidate, GraphLimits, Options, Subject, Validated, validate};
+use rhae_validate::{
+    Candidate, EnvironmentVerdict, GraphLimits, Options, Subject, Validated, validate,
+};
 
 use crate::evidence::recordings_of;
 use crate::monitor::{ProcessMonitor, ValidationProgress, VerifyCommand};
@@ -36,7 +38,8 @@ pub struct ValidationOptions {
     pub jobs: usize,
     /// Folders of recordings that must replay, in addition to those in the games' folders.
     pub recordings: Vec<PathBuf>,
-    /// The command for replays in a new process. Without it, the rule that needs them stays open.
+    /// The command for replays in a new process. Without it, plays are replayed only in this
+    /// process.
     pub verify: Option<VerifyCommand>,
 }
 
@@ -132,9 +135,14 @@ impl<'a> Validation<'a> {
         })
     }
 
+    /// Returns the verdict on all environments together.
+    pub fn verdict(&self) -> EnvironmentVerdict {
+        EnvironmentVerdict::of_all(self.environments.iter().map(Validated::verdict))
+    }
+
     /// Returns whether every environment passes.
     pub fn passes(&self) -> bool {
-        self.environments.iter().all(Validated::passes)
+        self.verdict() == EnvironmentVerdict::Pass
     }
 
     /// Returns whether an interrupt left checks unfinished.

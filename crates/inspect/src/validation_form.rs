@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use rhae_engine::Action;
 use rhae_protocol::{
-    FindingEvidence, RuleFinding, RuleResult, SOFTWARE, ValidatedEnvironment, ValidationReport,
+    FindingEvidence, RuleFinding, RuleResult, RuleVerdict, SOFTWARE, ValidatedEnvironment,
+    ValidationReport,
 };
-use rhae_validate::{Finding, RuleReport, Validated};
+use rhae_validate::{EnvironmentVerdict, Finding, Rule, RuleReport, Validated, Verdict};
 
 use crate::Validation;
 use crate::evidence::{file_name, is_recorded};
@@ -20,6 +21,7 @@ impl Validation<'_> {
             seed: self.options.seed,
             env_seed: self.options.env_seed,
             strict: self.options.strict,
+            verdict: environment_verdict(self.verdict()),
             passes: self.passes(),
             interrupted: self.is_interrupted(),
             environments: self
@@ -47,13 +49,15 @@ impl Validation<'_> {
 fn environment(one: &Validated, evidence: Option<&Path>) -> ValidatedEnvironment {
     ValidatedEnvironment {
         game_id: one.info.id.to_string(),
-        passes: one.passes(),
+        verdict: environment_verdict(one.verdict()),
+        passes: one.verdict() == EnvironmentVerdict::Pass,
         checks: one.checks,
         checks_not_done: one.unfinished,
         steps: one.options.steps,
         nodes: one.options.limits.nodes,
         work_seconds: one.seconds,
         levels_not_checked: one.unreached().iter().map(|level| level + 1).collect(),
+        undecided_rules: one.undecided_rules().into_iter().map(Rule::name).collect(),
         rules: one
             .reports
             .iter()
@@ -73,7 +77,7 @@ fn rule_result(one: &Validated, report: &RuleReport, folder: Option<&Path>) -> R
         });
         RuleFinding {
             level: finding.level.map(|level| level + 1),
-            verdict: finding.verdict.name(),
+            verdict: rule_verdict(finding.verdict),
             text: finding.text.clone(),
             evidence: evidence.collect(),
         }
@@ -82,9 +86,31 @@ fn rule_result(one: &Validated, report: &RuleReport, folder: Option<&Path>) -> R
         rule: report.rule.name(),
         group: report.rule.group().name(),
         asks: report.rule.requirement(),
-        verdict: report.verdict.name(),
+        verdict: rule_verdict(report.verdict),
         summary: report.summary.clone(),
         findings: report.findings.iter().map(finding).collect(),
+    }
+}
+
+/// Returns the serialised form of the verdict on an environment.
+pub(crate) const fn environment_verdict(
+    verdict: EnvironmentVerdict,
+) -> rhae_protocol::EnvironmentVerdict {
+    use rhae_protocol::EnvironmentVerdict as Form;
+    match verdict {
+        EnvironmentVerdict::Pass => Form::Pass,
+        EnvironmentVerdict::Fail => Form::Fail,
+        EnvironmentVerdict::Incomplete => Form::Incomplete,
+    }
+}
+
+/// Returns the serialised form of the verdict on a rule.
+pub(crate) const fn rule_verdict(verdict: Verdict) -> RuleVerdict {
+    match verdict {
+        Verdict::Pass => RuleVerdict::Pass,
+        Verdict::Warn => RuleVerdict::Warn,
+        Verdict::Fail => RuleVerdict::Fail,
+        Verdict::Open => RuleVerdict::Open,
     }
 }
 

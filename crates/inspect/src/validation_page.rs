@@ -12,6 +12,7 @@ use rhae_validate::{Finding, Rule, RuleReport, Validated};
 
 use crate::Validation;
 use crate::evidence::{is_recorded, last_frames};
+use crate::validation_form::{environment_verdict, rule_verdict};
 
 /// The number of frames that the page shows for one piece of evidence.
 const EVIDENCE_FRAMES: usize = 4;
@@ -36,11 +37,7 @@ impl Validation<'_> {
             let rules = one.reports.iter();
             ValidatedGame {
                 game_id: id.to_owned(),
-                verdict: match (one.fails(), one.unfinished) {
-                    (true, _) => "fail",
-                    (false, 0) => "pass",
-                    (false, _) => "open",
-                },
+                verdict: environment_verdict(one.verdict()),
                 subtitle: self.subtitle(one),
                 levels: first_frames(self.games, id, self.options.env_seed, &one.reports),
                 rules: rules
@@ -56,19 +53,18 @@ impl Validation<'_> {
     }
 
     fn subtitle(&self, one: &Validated) -> String {
+        let missing: String = one
+            .missing()
+            .iter()
+            .map(|what| format!(", {what}"))
+            .collect();
         format!(
-            "{} steps of each kind of random play, state graphs of up to {} states, seed {}, environment seed {}{}{}{}",
+            "{} steps of each kind of random play, state graphs of up to {} states, seed {}, environment seed {}{}{missing}",
             one.options.steps,
             one.options.limits.nodes,
             self.options.seed,
             self.options.env_seed,
             if one.hosted { ", hosted game" } else { "" },
-            one.unchecked_levels(),
-            if one.unfinished > 0 {
-                format!(", {}", one.unfinished_checks())
-            } else {
-                String::new()
-            }
         )
     }
 
@@ -97,7 +93,7 @@ impl Validation<'_> {
             });
             FindingItem {
                 level: finding.level.map(|level| level + 1),
-                verdict: finding.verdict.name(),
+                verdict: rule_verdict(finding.verdict),
                 text: finding.text.clone(),
                 evidence: figures.collect(),
             }
@@ -106,7 +102,7 @@ impl Validation<'_> {
             group: report.rule.group().name(),
             name: report.rule.name(),
             requirement: report.rule.requirement(),
-            verdict: report.verdict.name(),
+            verdict: rule_verdict(report.verdict),
             summary: report.summary.clone(),
             findings: report.findings.iter().map(finding).collect(),
         }

@@ -109,7 +109,8 @@ pub use scorecard::{EnvironmentScore, RunScore, Scorecard, TagScore};
 pub use time::{compact_utc, rfc3339_utc};
 pub use usage::ModelUsage;
 pub use validation::{
-    FindingEvidence, RuleFinding, RuleResult, ValidatedEnvironment, ValidationReport,
+    EnvironmentVerdict, FindingEvidence, RuleFinding, RuleResult, RuleVerdict,
+    ValidatedEnvironment, ValidationReport,
 };
 
 /// The name and version of this software, as they are written to results and recordings.

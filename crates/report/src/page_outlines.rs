@@ -1,7 +1,7 @@
 //! Snapshots of the outlines of all pages, with hostile text wherever a page shows external text.
 
 use rhae_engine::Frame;
-use rhae_protocol::{Ending, ModelUsage};
+use rhae_protocol::{Ending, EnvironmentVerdict, ModelUsage, RuleVerdict};
 use rhae_tasks::{Grid, Rules, SourceFile, Submission, load, score};
 use rhae_testkit::page_outline;
 
@@ -222,7 +222,7 @@ fn validated_game(game_id: &str) -> ValidatedGame {
     };
     let finding = FindingItem {
         level: Some(2),
-        verdict: "fail",
+        verdict: RuleVerdict::Fail,
         text: hostile(),
         evidence: vec![
             evidence(Some(hostile()), Some("ACTION6 at 1, 2".to_owned()), 2),
@@ -232,7 +232,7 @@ fn validated_game(game_id: &str) -> ValidatedGame {
     };
     let whole = FindingItem {
         level: None,
-        verdict: "pass",
+        verdict: RuleVerdict::Pass,
         text: "nothing was found".to_owned(),
         evidence: Vec::new(),
     };
@@ -246,13 +246,13 @@ fn validated_game(game_id: &str) -> ValidatedGame {
     };
     ValidatedGame {
         game_id: game_id.to_owned(),
-        verdict: "fail",
+        verdict: EnvironmentVerdict::Fail,
         subtitle: hostile(),
         levels: vec![Frame::filled(1), Frame::filled(2)],
         rules: vec![
-            rule("structure", "levels", "pass", vec![whole]),
-            rule("robustness", "failures", "fail", vec![finding]),
-            rule("robustness", "memory", "open", Vec::new()),
+            rule("structure", "levels", RuleVerdict::Pass, vec![whole]),
+            rule("robustness", "failures", RuleVerdict::Fail, vec![finding]),
+            rule("robustness", "memory", RuleVerdict::Open, Vec::new()),
         ],
     }
 }
@@ -272,7 +272,7 @@ fn validation_page_of_one_and_of_two_games() {
         page(vec![validated_game("ab12-v1")])
     );
     let mut passing = validated_game(HOSTILE);
-    passing.verdict = "pass";
+    passing.verdict = EnvironmentVerdict::Pass;
     passing.levels.clear();
     passing.rules.clear();
     insta::assert_snapshot!(

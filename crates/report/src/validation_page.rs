@@ -3,6 +3,7 @@
 
 use askama::Template;
 use rhae_engine::Frame;
+use rhae_protocol::{EnvironmentVerdict, RuleVerdict};
 
 use crate::html::{FramePicture, render};
 use crate::picture::PictureError;
@@ -20,8 +21,7 @@ pub struct ValidationPage {
 pub struct ValidatedGame {
     /// The id of the environment with its version.
     pub game_id: String,
-    /// `pass`, `fail`, or `open` if the validation was interrupted.
-    pub verdict: &'static str,
+    pub verdict: EnvironmentVerdict,
     /// One line that says how much was checked.
     pub subtitle: String,
     /// The first frame of each level.
@@ -37,8 +37,7 @@ pub struct RuleSection {
     pub name: &'static str,
     /// The requirement that the rule checks.
     pub requirement: &'static str,
-    /// `pass`, `warn`, `fail` or `open`.
-    pub verdict: &'static str,
+    pub verdict: RuleVerdict,
     /// The result in one sentence.
     pub summary: String,
     /// The findings, ordered by level.
@@ -49,8 +48,7 @@ pub struct RuleSection {
 pub struct FindingItem {
     /// The number of the level, from 1; `None` if the finding concerns the whole environment.
     pub level: Option<u8>,
-    /// `pass`, `warn`, `fail` or `open`.
-    pub verdict: &'static str,
+    pub verdict: RuleVerdict,
     /// A sentence for the author of the environment.
     pub text: String,
     pub evidence: Vec<EvidenceFigure>,
@@ -75,21 +73,7 @@ pub struct EvidenceFigure {
 ///
 /// Returns a [`PictureError`] if a picture cannot be encoded.
 pub fn validation_page(report: &ValidationPage) -> Result<String, PictureError> {
-    let games_with = |verdict: &str| {
-        report
-            .games
-            .iter()
-            .filter(|game| game.verdict == verdict)
-            .count()
-    };
-    let headline = match (report.games.len(), games_with("fail"), games_with("open")) {
-        (1, 0, 0) => "passes".to_owned(),
-        (1, 0, _) => "not decided".to_owned(),
-        (1, ..) => "fails".to_owned(),
-        (all, 0, 0) => format!("all {all} environments pass"),
-        (all, 0, open) => format!("{open} of {all} environments not decided"),
-        (all, failed, _) => format!("{failed} of {all} environments fail"),
-    };
+    let headline = headline(&report.games);
     let title = match &report.games[..] {
         [one] => format!("{} · {headline}", one.game_id),
         _ => format!("Validation · {headline}"),
@@ -102,6 +86,27 @@ pub fn validation_page(report: &ValidationPage) -> Result<String, PictureError> 
     }))
 }
 
+/// Returns the verdict on all environments in a few words.
+fn headline(games: &[ValidatedGame]) -> String {
+    let count = |verdict: EnvironmentVerdict| {
+        let same = |game: &&ValidatedGame| game.verdict == verdict;
+        games.iter().filter(same).count()
+    };
+    let failed = count(EnvironmentVerdict::Fail);
+    let incomplete = count(EnvironmentVerdict::Incomplete);
+    match (games.len(), failed, incomplete) {
+        (1, 0, 0) => "passes".to_owned(),
+        (1, 0, _) => "incomplete".to_owned(),
+        (1, ..) => "fails".to_owned(),
+        (all, 0, 0) => format!("all {all} environments pass"),
+        (all, 0, incomplete) => format!("{incomplete} of {all} environments incomplete"),
+        (all, failed, 0) => format!("{failed} of {all} environments fail"),
+        (all, failed, incomplete) => {
+            format!("{failed} of {all} environments fail, {incomplete} incomplete")
+        }
+    }
+}
+
 #[derive(Template)]
 #[template(path = "validation.html")]
 struct Page<'a> {
@@ -111,17 +116,69 @@ struct Page<'a> {
 }
 
 impl ValidatedGame {
-    /// Counts the rules with this verdict.
-    fn rules_with(&self, verdict: &str) -> usize {
-        let same = |rule: &&RuleSection| rule.verdict == verdict;
-        self.rules.iter().filter(same).count()
+    fn badge(&self) -> Badge {
+        self.verdict.into()
+    }
+
+    /// Returns the numbers of rules that fail, warn, pass and are open.
+    fn rule_counts(&self) -> [usize; 4] {
+        use RuleVerdict::{Fail, Open, Pass, Warn};
+        [Fail, Warn, Pass, Open].map(|verdict| {
+            let same = |rule: &&RuleSection| rule.verdict == verdict;
+            self.rules.iter().filter(same).count()
+        })
+    }
+}
+
+impl RuleSection {
+    fn badge(&self) -> Badge {
+        self.verdict.into()
+    }
+}
+
+impl FindingItem {
+    fn badge(&self) -> Badge {
+        self.verdict.into()
+    }
+}
+
+/// A verdict as a sign and a word, so that it is not conveyed by colour alone.
+struct Badge {
+    sign: &'static str,
+    word: &'static str,
+}
+
+impl From<EnvironmentVerdict> for Badge {
+    fn from(verdict: EnvironmentVerdict) -> Self {
+        Self {
+            sign: match verdict {
+                EnvironmentVerdict::Pass => "✓",
+                EnvironmentVerdict::Fail => "✕",
+                EnvironmentVerdict::Incomplete => "–",
+            },
+            word: verdict.name(),
+        }
+    }
+}
+
+impl From<RuleVerdict> for Badge {
+    fn from(verdict: RuleVerdict) -> Self {
+        Self {
+            sign: match verdict {
+                RuleVerdict::Pass => "✓",
+                RuleVerdict::Warn => "!",
+                RuleVerdict::Fail => "✕",
+                RuleVerdict::Open => "–",
+            },
+            word: verdict.name(),
+        }
     }
 }
 
 /// A game with its pictures.
 struct GameView<'a> {
     game_id: &'a str,
-    verdict: &'static str,
+    badge: Badge,
     subtitle: &'a str,
     levels: Vec<FramePicture>,
     rules: Vec<RuleView<'a>>,
@@ -153,7 +210,7 @@ impl<'a> GameView<'a> {
         }
         Ok(Self {
             game_id: &game.game_id,
-            verdict: game.verdict,
+            badge: game.badge(),
             subtitle: &game.subtitle,
             levels: levels.collect::<Result<_, _>>()?,
             rules,
@@ -164,7 +221,7 @@ impl<'a> GameView<'a> {
 impl RuleView<'_> {
     /// Whether the findings are visible at first.
     fn is_open(&self) -> bool {
-        matches!(self.rule.verdict, "fail" | "warn")
+        matches!(self.rule.verdict, RuleVerdict::Fail | RuleVerdict::Warn)
     }
 }
 
@@ -179,16 +236,6 @@ fn figures(finding: &FindingItem) -> Result<Vec<(&EvidenceFigure, FramePicture)>
     Ok(figures)
 }
 
-/// Returns the sign of a verdict.
-fn sign(verdict: &str) -> &'static str {
-    match verdict {
-        "pass" => "✓",
-        "warn" => "!",
-        "fail" => "✕",
-        _ => "–",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,7 +244,7 @@ mod tests {
     fn untrusted_text_is_escaped() {
         let finding = FindingItem {
             level: Some(2),
-            verdict: "fail",
+            verdict: RuleVerdict::Fail,
             text: "the game raised <script>alert(1)</script>".to_owned(),
             evidence: vec![EvidenceFigure {
                 caption: "it".to_owned(),
@@ -211,13 +258,13 @@ mod tests {
             group: "robustness",
             name: "failures",
             requirement: "No input makes it stop.",
-            verdict: "fail",
+            verdict: RuleVerdict::Fail,
             summary: "level 2: it did".to_owned(),
             findings: vec![finding],
         };
         let game = ValidatedGame {
             game_id: "ab12-v1".to_owned(),
-            verdict: "fail",
+            verdict: EnvironmentVerdict::Fail,
             subtitle: "1,000 steps".to_owned(),
             levels: vec![Frame::filled(1)],
             rules: vec![rule],
@@ -231,5 +278,27 @@ mod tests {
         assert!(page.contains("ab12-v1 · fails") && page.contains("data:image/png"));
         assert!(page.contains("it (3 actions, the last is ACTION6 at 1, 2)"));
         assert!(!page.contains("<script>alert"));
+    }
+
+    #[test]
+    fn headline_names_incomplete_environments() {
+        use EnvironmentVerdict::{Fail, Incomplete, Pass};
+        let title = |verdicts: &[EnvironmentVerdict]| {
+            let game = |&verdict: &EnvironmentVerdict| ValidatedGame {
+                game_id: "ab12-v1".to_owned(),
+                verdict,
+                subtitle: String::new(),
+                levels: Vec::new(),
+                rules: Vec::new(),
+            };
+            headline(&verdicts.iter().map(game).collect::<Vec<_>>())
+        };
+        assert_eq!(title(&[Incomplete]), "incomplete");
+        assert_eq!(title(&[Pass, Pass]), "all 2 environments pass");
+        assert_eq!(title(&[Pass, Incomplete]), "1 of 2 environments incomplete");
+        assert_eq!(
+            title(&[Fail, Pass, Incomplete]),
+            "1 of 3 environments fail, 1 incomplete"
+        );
     }
 }

@@ -49,6 +49,10 @@ pub struct Finding {
     /// A sentence for the author of the environment.
     pub text: String,
     pub evidence: Vec<Evidence>,
+    /// Whether something that a complete validation needs was not checked. A rule that does not
+    /// apply, or whose check is not necessary, is open but not incomplete. See
+    /// [`Validated::verdict`](crate::Validated::verdict).
+    pub incomplete: bool,
 }
 
 impl Finding {
@@ -61,6 +65,7 @@ impl Finding {
             verdict: verdict.min(rule.severity()),
             text: text.into(),
             evidence: Vec::new(),
+            incomplete: false,
         }
     }
 
@@ -78,6 +83,19 @@ impl Finding {
 
     pub(crate) fn open(rule: Rule, text: impl Into<String>) -> Self {
         Self::new(rule, Verdict::Open, text)
+    }
+
+    /// Creates an open finding about something that a complete validation needs.
+    pub(crate) fn not_checked(rule: Rule, text: impl Into<String>) -> Self {
+        Self::open(rule, text).incomplete()
+    }
+
+    /// Marks the finding as one that leaves the validation incomplete.
+    pub(crate) fn incomplete(self) -> Self {
+        Self {
+            incomplete: true,
+            ..self
+        }
     }
 
     pub(crate) fn on_level(self, level: u8) -> Self {
@@ -171,7 +189,8 @@ fn summary(findings: &[Finding], verdict: Verdict, levels: usize) -> String {
         all_open.clone().count(),
         all_open.find(|finding| finding.level.is_none()),
     );
-    let note = of_all.map_or_else(String::new, |finding| format!("; {}", finding.text));
+    let note = of_all.map_or_else(String::new, |finding| format!("; {}", finding.text))
+        + &undecided_levels(findings);
     let place = first
         .level
         .map_or_else(String::new, |level| format!("level {}: ", level + 1));
@@ -200,6 +219,26 @@ fn summary(findings: &[Finding], verdict: Verdict, levels: usize) -> String {
     }
 }
 
+/// Names the number of levels with open findings only, as the end of a summary.
+fn undecided_levels(findings: &[Finding]) -> String {
+    let mut undecided: Vec<u8> = findings
+        .iter()
+        .filter_map(|finding| finding.level)
+        .collect();
+    let is_decided = |level: u8| {
+        findings
+            .iter()
+            .any(|finding| finding.level == Some(level) && finding.verdict != Verdict::Open)
+    };
+    undecided.dedup();
+    undecided.retain(|&level| !is_decided(level));
+    match undecided.len() {
+        0 => String::new(),
+        1 => "; undecided on one level".to_owned(),
+        count => format!("; undecided on {count} levels"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,7 +256,9 @@ mod tests {
             Finding::pass(Rule::AfterEnd, "fine").on_level(1),
             Finding::pass(Rule::AfterEnd, "fine").on_level(2),
             Finding::pass(Rule::Recordings, "a win replays"),
-            Finding::open(Rule::Recordings, "no loss is known"),
+            Finding::open(Rule::Recordings, "no win of `b` is known"),
+            Finding::open(Rule::Recordings, "no loss was found").on_level(1),
+            Finding::open(Rule::Recordings, "no loss was found").on_level(2),
         ];
         let all = reports(&findings);
         let report = |rule: Rule| all.iter().find(|report| report.rule == rule).unwrap();
@@ -233,7 +274,7 @@ mod tests {
         assert_eq!(report(Rule::AfterEnd).summary, "holds on 2 of 3 levels");
         assert_eq!(
             report(Rule::Recordings).summary,
-            "a win replays; no loss is known"
+            "a win replays; no win of `b` is known; undecided on 2 levels"
         );
         assert_eq!(
             (

@@ -76,6 +76,16 @@ pub(crate) struct Fuzzed {
     pub(crate) invalid: Option<(String, Option<Vec<Action>>)>,
     /// The actions after which a known state had another frame.
     pub(crate) drift: Option<Option<Vec<Action>>>,
+    /// The shortest play that lost this level.
+    pub(crate) loss: Option<Loss>,
+}
+
+/// A play that lost a level.
+pub(crate) struct Loss {
+    /// The number of actions on the level.
+    length: usize,
+    /// All actions, if the path to the level is known.
+    pub(crate) actions: Option<Vec<Action>>,
 }
 
 struct Fuzz<'a> {
@@ -173,6 +183,20 @@ impl Fuzz<'_> {
 
     fn inspect(&mut self, walk: &Walk, before: (PlayState, u8), action: Action) {
         let (seen, hosted) = (walk.observation(), self.context.subject.is_hosted());
+        let (is_lost, length) = (seen.state == PlayState::GameOver, walk.log.len());
+        if is_lost
+            && seen.levels_completed == self.level
+            && self
+                .fuzzed
+                .loss
+                .as_ref()
+                .is_none_or(|known| length < known.length)
+        {
+            self.fuzzed.loss = Some(Loss {
+                length,
+                actions: walk.full_log(),
+            });
+        }
         if self.fuzzed.invalid.is_none() {
             self.fuzzed.invalid =
                 defect(seen, hosted, before, action).map(|text| (text, walk.full_log()));

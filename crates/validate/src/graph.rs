@@ -53,6 +53,8 @@ pub struct LevelGraph {
     pub depth: usize,
     /// A shortest win, if the graph contains a win.
     pub win: Option<Vec<Action>>,
+    /// A shortest loss, if the graph contains a loss.
+    pub loss: Option<Vec<Action>>,
     /// The number of action sequences in the graph that win in as few actions as `win`.
     pub shortest_wins: u128,
     /// Whether the graph is deep enough that `shortest_wins` counts all such sequences of the
@@ -135,6 +137,10 @@ pub fn level_graph<E: Explorable>(
         .or_else(|| nodes.clone().find(|&node| is_dead_end(node)));
     let actions_to = |node: u32| actions_along(level, &graph, &path_to(&graph, node));
     let win = first_win(&graph);
+    // Nodes are numbered in the order of their depth.
+    let loss = nodes
+        .clone()
+        .find(|&node| graph.outcome(node) == Outcome::GameOver);
     let p_within = win_within(&graph, Policy::Valid, within, |_| true);
     let p_blind = if graph.supports(Policy::Blind) {
         Some(p_within)
@@ -163,6 +169,7 @@ pub fn level_graph<E: Explorable>(
         },
         depth: graph.depth(),
         win: win.map(actions_to).transpose()?,
+        loss: loss.map(actions_to).transpose()?,
         shortest_wins: win.map_or(0, |win| count_shortest_wins(&graph, win)),
         all_shortest_wins_counted: win.is_some_and(|win| has_all_shortest_wins(&graph, win)),
         dead_ends: nodes.clone().filter(|&node| is_dead_end(node)).count(),

@@ -35,7 +35,7 @@ pub(crate) fn judge_level(
 }
 
 pub(crate) fn unreachable_level(rule: Rule, level: u8) -> Finding {
-    Finding::open(
+    Finding::not_checked(
         rule,
         "unreachable: no win of an earlier level is stored or was found; see `solutions`",
     )

@@ -55,6 +55,7 @@
 
 mod design;
 mod environment_subject;
+mod environment_verdict;
 mod finding;
 mod fuzz;
 mod graph;
@@ -74,6 +75,7 @@ mod tokens;
 mod walk;
 
 pub use environment_subject::EnvironmentSubject;
+pub use environment_verdict::EnvironmentVerdict;
 pub use finding::{Evidence, Finding, RuleReport, Verdict, reports};
 pub use graph::{GraphError, GraphLimits, LevelGraph, level_graph};
 pub use native_subject::NativeSubject;

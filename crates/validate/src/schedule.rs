@@ -48,47 +48,6 @@ pub struct Validated {
 }
 
 impl Validated {
-    /// Returns whether any rule is violated.
-    pub fn fails(&self) -> bool {
-        self.count(Verdict::Fail) > 0
-    }
-
-    /// Returns whether no rule is violated and every check is finished.
-    pub fn passes(&self) -> bool {
-        !self.fails() && self.unfinished == 0
-    }
-
-    /// Returns the levels that could not be reached, counted from 0.
-    pub fn unreached(&self) -> Vec<u8> {
-        let loads = self
-            .reports
-            .iter()
-            .filter(|report| report.rule == Rule::Loads)
-            .flat_map(|report| &report.findings);
-        loads
-            .filter(|finding| finding.verdict == Verdict::Open)
-            .filter_map(|finding| finding.level)
-            .collect()
-    }
-
-    /// Formats the levels that could not be reached as the end of a list, such as `, level 3 not
-    /// checked`. Returns an empty text if all were reached.
-    pub fn unchecked_levels(&self) -> String {
-        match &self.unreached()[..] {
-            [] => String::new(),
-            [level] => format!(", level {} not checked", level + 1),
-            [first, .., last] => format!(", levels {} to {} not checked", first + 1, last + 1),
-        }
-    }
-
-    /// Formats the number of checks that an interrupt left unfinished.
-    pub fn unfinished_checks(&self) -> String {
-        format!(
-            "interrupted: {} of {} checks not finished",
-            self.unfinished, self.checks
-        )
-    }
-
     /// Returns the number of rules with a verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.reports
@@ -112,7 +71,9 @@ impl Validated {
 ///
 /// ```
 /// use rhae_engine::Game;
-/// use rhae_validate::{Candidate, NativeSubject, Options, Subject, validate};
+/// use rhae_validate::{
+///     Candidate, EnvironmentVerdict, NativeSubject, Options, Subject, validate,
+/// };
 ///
 /// struct Open;
 ///
@@ -130,7 +91,9 @@ impl Validated {
 /// let info = subject.info().clone();
 /// let validated = validate(&[Candidate { info, options, subject: Ok(subject) }], 2, &())?;
 /// assert_eq!(validated[0].unfinished, 0);
-/// assert!(!validated[0].fails());
+/// // With so few steps, random play does not decide the rule about luck.
+/// assert_eq!(validated[0].verdict(), EnvironmentVerdict::Incomplete);
+/// assert_eq!(validated[0].missing(), ["undecided: luck-levels"]);
 /// # Ok::<(), rhae_validate::ValidateError>(())
 /// ```
 pub fn validate(
@@ -269,13 +232,7 @@ fn collect(one: &Candidate<'_>, index: usize, done: &[DonePart]) -> Validated {
     findings.sort_by(|a, b| (a.rule, a.level, &a.text).cmp(&(b.rule, b.level, &b.text)));
     if let Err(reason) = &one.subject {
         let text = format!("the environment does not open: {reason}");
-        findings.push(Finding {
-            rule: Rule::Loads,
-            level: None,
-            verdict: Verdict::Fail,
-            text,
-            evidence: Vec::new(),
-        });
+        findings.push(Finding::fail(Rule::Loads, text));
     }
     Validated {
         info: one.info.clone(),

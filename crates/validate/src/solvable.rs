@@ -79,16 +79,12 @@ fn search(context: Context<'_>, level: u8) -> Result<LevelGraph, GraphError> {
 }
 
 fn without_graph(subject: &dyn Subject, level: u8, reason: &str) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = Kind::Graph
-        .rules()
-        .into_iter()
-        .map(|rule| Finding::open(rule, format!("no state graph: {reason}")).on_level(level))
-        .collect();
-    if let Some(wins) = wins::without_graph(subject, level) {
-        findings.retain(|finding| finding.rule != Rule::Wins);
-        findings.push(wins);
-    }
-    findings
+    let rules = Kind::Graph.rules().into_iter();
+    let open = |rule| match rule {
+        Rule::Wins => wins::without_graph(subject, level, reason),
+        rule => Finding::open(rule, format!("no state graph: {reason}")),
+    };
+    rules.map(|rule| open(rule).on_level(level)).collect()
 }
 
 fn optimum(context: Context<'_>, level: u8, graph: &LevelGraph) -> Option<usize> {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use rhae_inspect::Validation;
-use rhae_validate::{RuleReport, Validated, Verdict};
+use rhae_validate::{EnvironmentVerdict, RuleReport, Validated, Verdict};
 
 use super::ValidateArgs;
 use crate::output;
@@ -14,10 +14,9 @@ pub(super) fn text(args: &ValidateArgs, validated: &[Validated]) -> String {
     for one in validated {
         let [failed, warned, passed, open] =
             [Verdict::Fail, Verdict::Warn, Verdict::Pass, Verdict::Open].map(|it| one.count(it));
-        let unchecked = one.unchecked_levels();
         let _ = writeln!(
             text,
-            "{} {}{unchecked}: {failed} fail, {warned} warn, {passed} pass, {open} open",
+            "{} {}: {failed} fail, {warned} warn, {passed} pass, {open} open",
             one.info.id,
             verdict(one)
         );
@@ -49,26 +48,46 @@ pub(super) fn text(args: &ValidateArgs, validated: &[Validated]) -> String {
     if has_evidence && args.evidence.is_none() {
         text.push_str("use --evidence DIR to write recordings of the findings\n");
     }
-    let all = validated.len();
-    let count = |test: fn(&Validated) -> bool| validated.iter().filter(|one| test(one)).count();
-    let _ = match (count(Validated::fails), count(|one| one.unfinished > 0)) {
-        (0, 0) => writeln!(text, "{all} of {all} environments pass"),
-        (0, undecided) => writeln!(
-            text,
-            "interrupted: {undecided} of {all} environments are undecided"
-        ),
-        (failed, _) => writeln!(text, "{failed} of {all} environments fail"),
-    };
+    text.push_str(&total(validated));
+    text.push('\n');
     text
 }
 
-/// Formats the verdict on an environment for its headline.
+/// Formats the verdict on all environments as one line.
+fn total(validated: &[Validated]) -> String {
+    let all = validated.len();
+    let count = |verdict| {
+        validated
+            .iter()
+            .filter(|one| one.verdict() == verdict)
+            .count()
+    };
+    let failed = count(EnvironmentVerdict::Fail);
+    let incomplete = count(EnvironmentVerdict::Incomplete);
+    let interrupted = if validated.iter().any(|one| one.unfinished > 0) {
+        "interrupted: "
+    } else {
+        ""
+    };
+    match (failed, incomplete) {
+        (0, 0) => format!("{all} of {all} environments pass"),
+        (0, _) => format!("{interrupted}{incomplete} of {all} environments are incomplete"),
+        (_, 0) => format!("{failed} of {all} environments fail"),
+        _ => format!("{failed} of {all} environments fail, {incomplete} are incomplete"),
+    }
+}
+
+/// Formats the verdict on an environment for its headline, with what makes the validation
+/// incomplete.
 fn verdict(one: &Validated) -> String {
-    match (one.fails(), one.unfinished) {
-        (true, 0) => "FAILS".to_owned(),
-        (false, 0) => "passes".to_owned(),
-        (true, _) => format!("FAILS ({})", one.unfinished_checks()),
-        (false, _) => format!("is undecided ({})", one.unfinished_checks()),
+    let word = match one.verdict() {
+        EnvironmentVerdict::Pass => "passes",
+        EnvironmentVerdict::Fail => "FAILS",
+        EnvironmentVerdict::Incomplete => "is INCOMPLETE",
+    };
+    match &one.missing()[..] {
+        [] => word.to_owned(),
+        missing => format!("{word} ({})", missing.join("; ")),
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rhae_games::Builtin;
 use rhae_inspect::{InspectError, Validation, ValidationOptions, ValidationProgress, find_each};
-use rhae_protocol::Recording;
+use rhae_protocol::{EnvironmentVerdict, Recording};
 use rhae_session::replay;
 
 fn options() -> ValidationOptions {
@@ -72,6 +72,7 @@ fn interrupted_validation_is_undecided() {
     assert!(interrupt.load(Ordering::Relaxed) && validation.is_interrupted());
     let report = validation.report(None);
     assert!(report.interrupted && !report.passes);
+    assert_eq!(report.verdict, EnvironmentVerdict::Incomplete);
     assert_eq!(
         report.environments[0].checks,
         report.environments[0].checks_not_done

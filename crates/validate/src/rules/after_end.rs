@@ -61,7 +61,7 @@ fn check(context: Context<'_>, level: u8) -> Result<Option<Finding>, PlayFailure
     }
     let mut chance = Rng::new(options.seed, 300 + u64::from(level));
     let Some(mut walk) = Walk::enter(subject, options.env_seed, level)? else {
-        return Ok(Some(Finding::open(
+        return Ok(Some(Finding::not_checked(
             rule,
             "the level cannot be entered twice",
         )));

@@ -74,7 +74,7 @@ fn measure(context: Context<'_>, level: u8, mut walk: Walk) -> Result<Finding, P
                 match Walk::enter(subject, options.env_seed, level)? {
                     Some(fresh) => walk = fresh,
                     None => {
-                        return Ok(Finding::open(
+                        return Ok(Finding::not_checked(
                             rule,
                             "the level cannot be entered a second time",
                         ));

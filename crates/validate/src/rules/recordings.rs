@@ -1,35 +1,36 @@
 //! The rule `recordings`: plays replay to the same result, in this process and in a new one.
+//!
+//! Replayed are the recordings that are stored with the environment, a win of the game and, for each
+//! level that can be lost, a loss: a shortest one of the state graph, and the shortest one that
+//! fuzzing found.
 
-use rhae_engine::{Action, Environment, PlayState, Rng};
+use rhae_engine::{Action, Environment, PlayState};
 
-use crate::levels::baseline;
+use crate::fuzz::Fuzzed;
 use crate::rule::{Check, Context, Definition, Group};
+use crate::solvable::{SearchedLevel, with_prefix};
 use crate::structure::LevelStart;
-use crate::walk::{PlayFailure, Walk, catch_panic, observation_hash, random_action_of};
-use crate::{ATTEMPT_FACTOR, Finding, Options, Rule, Subject, Verdict};
-
-/// The number of random plays per level in which a loss is searched for.
-const PLAYS_FOR_A_LOSS: u32 = 20;
+use crate::walk::{catch_panic, observation_hash};
+use crate::{Finding, Rule, Verdict};
 
 pub(super) const DEFINITION: Definition = Definition {
     name: "recordings",
     group: Group::Structure,
     severity: Verdict::Fail,
-    requirement: "A win, a loss and the stored recordings replay to the same result, also in a new process.",
-    checks: &[Check::Structure(check)],
+    requirement: "A win, losses and the stored recordings replay to the same result, also in a new process.",
+    checks: &[
+        Check::Structure(check),
+        Check::Fuzz(fuzzed_loss),
+        Check::Graph(shortest_loss),
+    ],
 };
 
-/// Plays a win and a loss and replays both in this process and in a new one. Also reports whether
-/// the stored recordings replay.
+/// Reports whether the stored recordings and a win replay.
 fn check(context: Context<'_>, _starts: &[LevelStart]) -> Vec<Finding> {
-    let Context {
-        subject,
-        options,
-        monitor,
-    } = context;
-    let mut findings = Vec::new();
-    for stored in subject.recordings() {
-        findings.push(match stored.replayed {
+    let subject = context.subject;
+    let stored = subject.recordings().into_iter();
+    let mut findings: Vec<Finding> = stored
+        .map(|stored| match stored.replayed {
             Ok(result) => Finding::pass(
                 Rule::Recordings,
                 format!("`{}` replays: {result}", stored.name),
@@ -38,90 +39,114 @@ fn check(context: Context<'_>, _starts: &[LevelStart]) -> Vec<Finding> {
                 Rule::Recordings,
                 format!("`{}` does not replay: {difference}", stored.name),
             ),
-        });
-    }
+        })
+        .collect();
     let win: Option<Vec<Vec<Action>>> = (0..subject.levels())
         .map(|level| subject.solution(level))
         .collect();
-    let plays = [
-        ("win", win.map(|lines| lines.concat())),
-        ("loss", loss(subject, options)),
-    ];
-    for (kind, line) in plays {
-        let Some(line) = line else {
-            findings.push(Finding::open(
-                Rule::Recordings,
-                format!("no {kind} is known that could be replayed"),
-            ));
-            continue;
-        };
-        let finding = match replayed(subject, options, &line).and_then(|()| {
-            monitor
-                .replay_in_fresh_process(subject, &line)
-                .unwrap_or(Ok(()))
-        }) {
-            Ok(()) => Finding::pass(
-                Rule::Recordings,
-                format!("a {kind} of {} actions replays", line.len()),
-            ),
-            Err(difference) => Finding::fail(
-                Rule::Recordings,
-                format!("a {kind} does not replay: {difference}"),
-            ),
-        };
-        findings.push(finding.with_evidence(format!("a {kind}"), Some(line)));
-    }
+    findings.push(match win {
+        Some(solutions) => {
+            let actions = solutions.concat();
+            judge("win", &actions, replay(context, &actions).map(|_| ()))
+        }
+        None => Finding::not_checked(Rule::Recordings, "no win is known that could be replayed"),
+    });
     findings
 }
 
-/// Replays actions in two new plays and compares all observations.
-fn replayed(subject: &dyn Subject, options: &Options, line: &[Action]) -> Result<(), String> {
-    let hashes = |subject: &dyn Subject| -> Result<Vec<u128>, String> {
-        let mut play: Box<dyn Environment> = subject
-            .open(options.env_seed)
-            .map_err(|error| error.to_string())?;
-        let mut hashes = vec![observation_hash(play.observation())];
-        for &action in line {
-            hashes.push(observation_hash(
-                play.act(action).map_err(|error| error.to_string())?,
-            ));
+fn fuzzed_loss(context: Context<'_>, fuzzed: &Fuzzed) -> Option<Finding> {
+    let loss = fuzzed.loss.as_ref()?;
+    Some(judge_loss(context, loss.actions.as_deref()))
+}
+
+fn shortest_loss(context: Context<'_>, searched: &SearchedLevel) -> Option<Finding> {
+    let SearchedLevel { level, graph, .. } = searched;
+    Some(match &graph.loss {
+        Some(actions) => {
+            let actions = with_prefix(context.subject, *level, actions);
+            judge_loss(context, actions.as_deref())
         }
-        Ok(hashes)
+        None if graph.is_complete() => Finding::pass(
+            Rule::Recordings,
+            "the level cannot be lost, so no loss is replayed",
+        ),
+        None => Finding::open(
+            Rule::Recordings,
+            format!("no loss was found (states searched: {})", graph.nodes),
+        ),
+    })
+}
+
+/// Replays a loss of a level. Its actions are `None` if the path to the level is not known.
+fn judge_loss(context: Context<'_>, actions: Option<&[Action]>) -> Finding {
+    let Some(actions) = actions else {
+        return Finding::not_checked(
+            Rule::Recordings,
+            "the level can be lost, but no loss was replayed: no path to the level is known",
+        );
     };
-    let (one, two) = (
-        catch_panic(|| hashes(subject)).flatten()?,
-        catch_panic(|| hashes(subject)).flatten()?,
-    );
-    match one.iter().zip(&two).position(|(one, two)| one != two) {
-        None => Ok(()),
-        Some(at) => Err(format!(
-            "two plays of the same actions differ after action {at}"
-        )),
+    match replay(context, actions) {
+        // If states share a key, a path in the state graph may lead to another state.
+        Ok(state) if state != PlayState::GameOver => Finding::not_checked(
+            Rule::Recordings,
+            "the search found a loss, but a play of its actions is not lost: see `keys`",
+        ),
+        replayed => judge("loss", actions, replayed.map(|_| ())),
     }
 }
 
-/// Returns a play that ends in a loss, if random play on some level finds one.
-fn loss(subject: &dyn Subject, options: &Options) -> Option<Vec<Action>> {
-    let mut rng = Rng::new(options.seed, 40);
-    for level in 0..subject.levels() {
-        let plays = if subject.is_hosted() {
-            2
-        } else {
-            PLAYS_FOR_A_LOSS
-        };
-        for _ in 0..plays {
-            let mut walk = Walk::enter(subject, options.env_seed, level).ok()??;
-            for _ in 0..2 * ATTEMPT_FACTOR * baseline(subject, level) {
-                let action = random_action_of(walk.observation().available, &mut rng)?;
-                let state = match walk.act(action) {
-                    Ok(seen) if seen.levels_completed == level => seen.state,
-                    Ok(_) | Err(PlayFailure { .. }) => break,
-                };
-                if state == PlayState::GameOver {
-                    return walk.full_log();
-                }
-            }
-        }
+fn judge(kind: &str, actions: &[Action], replayed: Result<(), String>) -> Finding {
+    let finding = match replayed {
+        Ok(()) => Finding::pass(
+            Rule::Recordings,
+            format!("a {kind} of {} actions replays", actions.len()),
+        ),
+        Err(difference) => Finding::fail(
+            Rule::Recordings,
+            format!("a {kind} does not replay: {difference}"),
+        ),
+    };
+    finding.with_evidence(format!("a {kind}"), Some(actions.to_vec()))
+}
+
+/// Replays actions in two new plays and in a new process, and compares all observations. Returns
+/// the state after the last action.
+fn replay(context: Context<'_>, actions: &[Action]) -> Result<PlayState, String> {
+    let (one, two) = (play(context, actions)?, play(context, actions)?);
+    let mut pairs = one.hashes.iter().zip(&two.hashes);
+    if let Some(at) = pairs.position(|(one, two)| one != two) {
+        return Err(format!(
+            "two plays of the same actions differ after action {at}"
+        ));
     }
-    None
+    let monitor = context.monitor;
+    monitor
+        .replay_in_fresh_process(context.subject, actions)
+        .unwrap_or(Ok(()))?;
+    Ok(one.state)
+}
+
+/// A play from the opening.
+struct Played {
+    /// The hash of each observation.
+    hashes: Vec<u128>,
+    /// The state after the last action.
+    state: PlayState,
+}
+
+fn play(context: Context<'_>, actions: &[Action]) -> Result<Played, String> {
+    let play = || -> Result<Played, String> {
+        let mut play: Box<dyn Environment> = context
+            .subject
+            .open(context.options.env_seed)
+            .map_err(|error| error.to_string())?;
+        let mut hashes = vec![observation_hash(play.observation())];
+        for &action in actions {
+            let seen = play.act(action).map_err(|error| error.to_string())?;
+            hashes.push(observation_hash(seen));
+        }
+        let state = play.observation().state;
+        Ok(Played { hashes, state })
+    };
+    catch_panic(play).flatten()
 }

@@ -43,16 +43,20 @@ fn check(context: Context<'_>, searched: &SearchedLevel) -> Option<Finding> {
                     "no win is stored, and none was found (states searched: {})",
                     graph.nodes
                 ),
-            ),
+            )
+            .incomplete(),
         },
     )
 }
 
-/// Returns the finding about a level that has no state graph, if a solution of it is known.
-pub(crate) fn without_graph(subject: &dyn Subject, level: u8) -> Option<Finding> {
-    subject.solution(level)?;
-    let text = format!("{} wins", solution_origin(subject, level));
-    Some(Finding::pass(Rule::Wins, text).on_level(level))
+/// Returns the finding about a level that has no state graph.
+pub(crate) fn without_graph(subject: &dyn Subject, level: u8, reason: &str) -> Finding {
+    if subject.solution(level).is_some() {
+        let text = format!("{} wins", solution_origin(subject, level));
+        Finding::pass(Rule::Wins, text)
+    } else {
+        Finding::not_checked(Rule::Wins, format!("no state graph: {reason}"))
+    }
 }
 
 /// Returns the words with which findings refer to the solution of a level: stored or found.

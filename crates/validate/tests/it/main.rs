@@ -8,6 +8,7 @@
 )]
 
 mod faulty;
+mod incomplete;
 mod interrupted;
 mod lock;
 mod shipped;

@@ -2,16 +2,22 @@
 
 use rhae_engine::Game;
 use rhae_games::Visitor;
-use rhae_validate::{GraphLimits, NativeSubject, Options, Verdict};
+use rhae_validate::{
+    Candidate, EnvironmentVerdict, GraphLimits, NativeSubject, Options, Rule, Subject, Validated,
+    Verdict, validate,
+};
 
-use crate::{Measured, validate};
+use crate::Measured;
+
+/// The games in which a level can be lost.
+const LOSABLE: [&str; 4] = ["kq19-v1", "ny40-v1", "hk26-v1", "pz19-v1"];
 
 struct Validate;
 
 impl Visitor for Validate {
-    type Output = Vec<String>;
+    type Output = Validated;
 
-    fn visit<G: Game>(self) -> Vec<String> {
+    fn visit<G: Game>(self) -> Validated {
         let subject = NativeSubject::<G>::new(0, Vec::new());
         let full = rhae_testkit::full("smaller state graphs and 50,000 instead of 1,000,000 steps");
         let limits = if full {
@@ -28,19 +34,37 @@ impl Visitor for Validate {
             limits,
             ..Options::default()
         };
-        let reports = validate(&subject, &options, &Measured::default());
-        let failed = reports
-            .iter()
-            .filter(|report| report.verdict == Verdict::Fail);
-        failed
-            .map(|report| format!("{} {}: {}", G::FACTS.id, report.rule.name(), report.summary))
-            .collect()
+        let candidate = Candidate {
+            info: subject.info().clone(),
+            options,
+            subject: Ok(Box::new(subject)),
+        };
+        let mut all = validate(&[candidate], 1, &Measured::default()).unwrap();
+        all.remove(0)
     }
 }
 
 fn passes(id: &str) {
-    let failures = rhae_games::visit(id, Validate).expect("the game is registered");
+    let validated = rhae_games::visit(id, Validate).expect("the game is registered");
+    let failed = validated
+        .reports
+        .iter()
+        .filter(|report| report.verdict == Verdict::Fail);
+    let failures: Vec<String> = failed
+        .map(|report| format!("{id} {}: {}", report.rule.name(), report.summary))
+        .collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert_eq!(
+        validated.verdict(),
+        EnvironmentVerdict::Pass,
+        "{id}: {:?}",
+        validated.missing()
+    );
+    let has_lost = validated.reports.iter().any(|report| {
+        let is_loss = |text: &str| text.starts_with("a loss of ");
+        report.rule == Rule::Recordings && report.findings.iter().any(|one| is_loss(&one.text))
+    });
+    assert_eq!(has_lost, LOSABLE.contains(&id), "{id}");
 }
 
 macro_rules! shipped {
