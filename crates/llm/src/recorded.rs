@@ -84,7 +84,8 @@ impl Recorder {
         })
     }
 
-    /// Appends a reply and syncs the file.
+    /// Appends a reply and syncs the file. If that fails, for example because the disk is full, the
+    /// incomplete line is removed, so that later replies do not continue it.
     pub(crate) fn add(&self, request: &Request, reply: &Reply) -> Result<(), String> {
         let line = Line {
             request: request.fingerprint(),
@@ -93,9 +94,13 @@ impl Recorder {
         let mut text = serde_json::to_vec(&line).map_err(|error| error.to_string())?;
         text.push(b'\n');
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(&text)
-            .and_then(|()| file.sync_data())
-            .map_err(|error| format!("cannot record the answer: {error}"))
+        let before = file.metadata().map(|metadata| metadata.len());
+        let written = file.write_all(&text).and_then(|()| file.sync_data());
+        if let (Err(_), Ok(before)) = (&written, before) {
+            // The first error is reported. A line that cannot be removed ends at the next start.
+            let _ = file.set_len(before);
+        }
+        written.map_err(|error| format!("cannot record the answer: {error}"))
     }
 }
 

@@ -27,6 +27,10 @@ pub enum RunsError {
         line: usize,
         reason: String,
     },
+    /// An earlier write to the journal failed in a way that cannot be undone, so nothing more is
+    /// appended.
+    #[error("an earlier write to the journal `{}` failed; resume the run once the disk works again", .0.display())]
+    JournalFailed(PathBuf),
     /// A file of the run cannot be parsed.
     #[error("cannot parse `{}`: {reason}", path.display())]
     MalformedFile { path: PathBuf, reason: String },

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rhae_protocol::{RunIdentity, RunListing, RunStatus};
 use serde_json::Value;
 
+use crate::journal::parse_line;
 use crate::{JOURNAL, RunKind, RunsError};
 
 /// Lists the runs directly below a folder, the newest first. Other folders and files are skipped.
@@ -135,7 +136,7 @@ fn journal_lines(folder: &Path) -> Vec<Value> {
     let text = fs::read(folder.join(JOURNAL)).unwrap_or_default();
     let complete = text.iter().rposition(|&byte| byte == b'\n').unwrap_or(0);
     let mut lines = text[..complete].split(|&byte| byte == b'\n');
-    let parse = |line: &[u8]| serde_json::from_slice(line).ok();
+    let parse = |line: &[u8]| parse_line(line).ok();
     let first = lines.next().and_then(parse);
     let last = lines.next_back().and_then(parse);
     first.into_iter().chain(last).collect()
