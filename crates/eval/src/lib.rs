@@ -115,6 +115,7 @@ pub use plan::{Plan, PlannedSet, shard};
 pub use report::report;
 pub use request::{EvalRequest, PreparedEval, prepare_resumed};
 pub use results::{AttemptResult, EvalResults, SetResult, assemble};
+pub(crate) use run::rate_limit;
 pub use run::{EvalSpec, Progress, check_limits, run};
 pub use solve_task::{SolveReport, solve_task};
 pub use tables::{csv, markdown};

@@ -2,17 +2,19 @@
 //!
 //! The folder of a new run is created last, so an invalid option leaves no files behind.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use rhae_protocol::{
-    EVAL_VERSION, EvalConfig, EvalLimits, EvalProtocol, RunIdentity, SOFTWARE, compact_utc,
+    EVAL_VERSION, EvalConfig, EvalLimits, EvalLine, EvalProtocol, RunIdentity, SOFTWARE,
+    compact_utc,
 };
-use rhae_runs::{RunFolder, load_lines, new_run_id, now_ms, unused_folder};
+use rhae_runs::{RunFolder, RunsError, load_lines, new_run_id, now_ms, unused_folder};
 use rhae_tasks::{Parser, Protocol, TaskSet};
 use serde_json::json;
 
 use crate::solver::{OpenModel, Solver, SolverOptions, SolverSettings, create_solver};
-use crate::{EvalError, Ledger, Plan, PlannedSet, check_limits, shard};
+use crate::{EvalError, Ledger, Plan, PlannedSet, check_limits, rate_limit, shard};
 
 /// The default number of requests in flight to a model.
 const MODEL_JOBS: usize = 8;
@@ -80,6 +82,7 @@ impl EvalRequest {
             limits.concurrency = default_jobs(solver.as_ref());
         }
         ensure_measurable(&limits, solver.as_ref(), &settings)?;
+        rate_limit(&limits)?;
         let rules = self.protocol.rules();
         let config = EvalConfig {
             version: EVAL_VERSION,
@@ -145,8 +148,9 @@ pub fn prepare_resumed(
         )));
     }
     ensure_measurable(&limits, solver.as_ref(), &settings)?;
+    rate_limit(&limits)?;
     let plan = Plan::new(planned, config.attempts, solver.unit());
-    let ledger = Ledger::from_lines(&load_lines(folder.path()).unwrap_or_default());
+    let ledger = Ledger::from_lines(&journalled(&folder)?);
     let note = check_limits(&plan, solver.as_ref(), &limits, &ledger, retry_failed)?;
     Ok(PreparedEval {
         folder,
@@ -157,6 +161,14 @@ pub fn prepare_resumed(
         limits,
         note,
     })
+}
+
+/// Returns the lines of the journal, or none if the run was stopped before it wrote one.
+fn journalled(folder: &RunFolder) -> Result<Vec<EvalLine>, EvalError> {
+    match load_lines(folder.path()) {
+        Err(RunsError::File { error, .. }) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        lines => Ok(lines?),
+    }
 }
 
 /// Returns an error if a spend limit is given for a billed solver without known prices.

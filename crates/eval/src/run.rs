@@ -10,6 +10,7 @@ use rhae_llm::{Attempt, CostBound, SpendGuard as _, SpendRefusal};
 use rhae_protocol::{EvalEnd, EvalLimits, EvalLine, EvalUsage};
 use rhae_runs::{Journal, RunFolder, RunsError, SpendLimit, SpendLimits, Spent, now_ms};
 use rhae_tasks::Parser;
+use rhae_throttle::Rate;
 
 use crate::EvalError;
 use crate::ledger::Ledger;
@@ -73,6 +74,7 @@ pub fn run(
     interrupt: &AtomicBool,
     show: &mut dyn FnMut(&Progress),
 ) -> Result<Ledger, EvalError> {
+    let rate = rate_limit(&spec.limits)?;
     let (journal, lines) = Journal::open(spec.folder)?;
     let mut ledger = Ledger::from_lines(&lines);
     let started = EvalLine::Started {
@@ -84,7 +86,8 @@ pub fn run(
     let jobs = spec.plan.open(&ledger, spec.retry_failed);
     let before = spec.plan.requests() - jobs.len();
     let threads = spec.limits.concurrency.clamp(1, jobs.len().max(1));
-    let scheduler = Scheduler::new(jobs, spec.limits, ledger.seconds(), ledger.next_request());
+    let (seconds, next_request) = (ledger.seconds(), ledger.next_request());
+    let scheduler = Scheduler::new(jobs, spec.limits, rate, seconds, next_request);
     let spend_limit = spend_limit(&spec.limits, &ledger);
     let tally = Tally::new(spec.plan, spec.parser, &ledger);
     ledger.add(&started);
@@ -371,6 +374,13 @@ pub fn check_limits(
     let limit = spend_limit(limits, ledger);
     limit.check_first(&worst).map_err(EvalError::SpendLimit)?;
     Ok(limit.warning(&worst))
+}
+
+/// Returns the rate limit of a run, which its configuration stores as requests per minute.
+pub(crate) fn rate_limit(limits: &EvalLimits) -> Result<Option<Rate>, EvalError> {
+    let rate = limits.requests_per_minute.map(Rate::per_minute);
+    rate.transpose()
+        .map_err(|error| EvalError::Config(error.to_string()))
 }
 
 /// Creates the limit of money and tokens of a process. What earlier processes spent or possibly paid

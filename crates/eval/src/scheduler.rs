@@ -8,6 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rhae_protocol::{EvalEnd, EvalLimits};
+use rhae_throttle::{Quota, Rate, RateLimiter};
 
 use crate::plan::Job;
 use crate::solver::SolverFailureKind;
@@ -15,6 +16,7 @@ use crate::solver::SolverFailureKind;
 /// The queue of requests, shared by the worker threads.
 pub(crate) struct Scheduler {
     limits: EvalLimits,
+    started: Instant,
     run_deadline: Option<Instant>,
     state: Mutex<State>,
     changed: Condvar,
@@ -25,7 +27,8 @@ struct State {
     next: usize,
     in_flight: usize,
     ended: usize,
-    next_send: Instant,
+    /// Absent if the rate is not limited. Its times count from the start of the scheduler.
+    rate_limiter: Option<RateLimiter>,
     /// The time of the first request of each task, by set and id.
     task_started: BTreeMap<(usize, String), Instant>,
     stop: Option<EvalEnd>,
@@ -50,8 +53,15 @@ pub(crate) struct SchedulerStatus {
 }
 
 impl Scheduler {
-    /// Creates a queue. `seconds` is the working time of earlier processes.
-    pub(crate) fn new(jobs: Vec<Job>, limits: EvalLimits, seconds: f64, next_request: u64) -> Self {
+    /// Creates a queue. `rate` is the rate limit of `limits`, and `seconds` the working time of
+    /// earlier processes.
+    pub(crate) fn new(
+        jobs: Vec<Job>,
+        limits: EvalLimits,
+        rate: Option<Rate>,
+        seconds: f64,
+        next_request: u64,
+    ) -> Self {
         let now = Instant::now();
         let run_deadline = limits
             .run_seconds
@@ -61,13 +71,14 @@ impl Scheduler {
             next: 0,
             in_flight: 0,
             ended: 0,
-            next_send: now,
+            rate_limiter: rate.map(|rate| RateLimiter::new(Quota::even(rate))),
             task_started: BTreeMap::new(),
             stop: None,
             next_request,
         };
         Self {
             limits,
+            started: now,
             run_deadline,
             state: Mutex::new(state),
             changed: Condvar::new(),
@@ -90,10 +101,13 @@ impl Scheduler {
                 self.changed.notify_all();
                 return None;
             }
-            if state.next_send <= now {
+            let ready_at = state.rate_limiter.as_ref().map(RateLimiter::ready_at);
+            let wait = ready_at
+                .unwrap_or_default()
+                .saturating_sub(now - self.started);
+            if wait.is_zero() {
                 return Some(self.take(&mut state, now));
             }
-            let wait = state.next_send - now;
             let wait = self.run_deadline.map_or(wait, |deadline| {
                 wait.min(deadline.saturating_duration_since(now))
             });
@@ -120,8 +134,8 @@ impl Scheduler {
             .task_seconds
             .map(|limit| task_started + duration(limit));
         let may_send = task_end.is_none_or(|end| now < end);
-        if may_send && let Some(rate) = self.limits.requests_per_minute {
-            state.next_send = state.next_send.max(now) + duration(60.0 / rate);
+        if may_send && let Some(rate_limiter) = &mut state.rate_limiter {
+            rate_limiter.record(now - self.started);
         }
         let request_end = self
             .limits
@@ -211,7 +225,7 @@ mod tests {
 
     #[test]
     fn all_requests_are_admitted_once() {
-        let scheduler = Scheduler::new(jobs(3), EvalLimits::default(), 0.0, 5);
+        let scheduler = Scheduler::new(jobs(3), EvalLimits::default(), None, 0.0, 5);
         let numbers: Vec<u64> = std::iter::from_fn(|| scheduler.admit())
             .map(|admitted| admitted.request)
             .collect();
@@ -227,7 +241,7 @@ mod tests {
             task_seconds: Some(0.0),
             ..EvalLimits::default()
         };
-        let scheduler = Scheduler::new(jobs(1), limits, 0.0, 1);
+        let scheduler = Scheduler::new(jobs(1), limits, None, 0.0, 1);
         let admitted = scheduler.admit().unwrap();
         assert!(
             !admitted.may_send && admitted.deadline.unwrap().1 == SolverFailureKind::TaskTimeout
@@ -236,18 +250,42 @@ mod tests {
             run_seconds: Some(5.0),
             ..EvalLimits::default()
         };
-        assert!(Scheduler::new(jobs(1), limits, 5.0, 1).admit().is_none());
+        assert!(
+            Scheduler::new(jobs(1), limits, None, 5.0, 1)
+                .admit()
+                .is_none()
+        );
     }
 
     #[test]
-    fn requests_per_minute_are_limited() {
+    fn rate_is_limited_as_in_every_other_run() {
+        let rate = Rate::per_minute(0.001).unwrap();
+        let limits = EvalLimits::default();
+        let scheduler = Scheduler::new(jobs(3), limits, Some(rate), 0.0, 1);
+        scheduler.admit().unwrap();
+        let ready_at = |scheduler: &Scheduler| {
+            let state = scheduler.lock();
+            state.rate_limiter.as_ref().unwrap().ready_at()
+        };
+        assert!(ready_at(&scheduler) >= rate.interval());
+        // One second's worth of requests is admitted at once.
+        let rate = Rate::per_second(3.0).unwrap();
+        let scheduler = Scheduler::new(jobs(3), limits, Some(rate), 0.0, 1);
+        scheduler.admit().unwrap();
+        scheduler.admit().unwrap();
+        assert!(ready_at(&scheduler) <= scheduler.started.elapsed());
+        scheduler.admit().unwrap();
+        assert!(ready_at(&scheduler) >= rate.interval());
+    }
+
+    #[test]
+    fn request_after_the_time_limit_of_its_task_does_not_count_towards_the_rate() {
         let limits = EvalLimits {
-            requests_per_minute: Some(60.0),
+            task_seconds: Some(0.0),
             ..EvalLimits::default()
         };
-        let scheduler = Scheduler::new(jobs(3), limits, 0.0, 1);
-        let task_started = Instant::now();
-        scheduler.admit().unwrap();
-        assert!(scheduler.lock().next_send > task_started + Duration::from_millis(900));
+        let rate = Rate::per_minute(0.001).unwrap();
+        let scheduler = Scheduler::new(jobs(3), limits, Some(rate), 0.0, 1);
+        (0..3).for_each(|_| assert!(!scheduler.admit().unwrap().may_send));
     }
 }
