@@ -58,7 +58,7 @@ pub struct LocationRequest {
     pub server: Option<String>,
     /// The API key of the server; by default the value of the environment variable `ARC_API_KEY`.
     pub key: Option<String>,
-    /// The folders of hosted games. A resumed run uses the folders of its start if there are none.
+    /// The folders of hosted games. Without any, a resumed run uses the folders of its start.
     pub games_dirs: Vec<PathBuf>,
 }
 
