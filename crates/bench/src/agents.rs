@@ -105,6 +105,7 @@ fn bench(agent: &str, seeds: u32, budget: Budget) -> Result<AgentBench, BenchErr
         budget: budget.to_string(),
         method: Method::DEFAULT.name().to_owned(),
         step_timeout_ms: 60_000,
+        task_timeout_ms: None,
         run_timeout_ms: None,
         generator: Rng::NAME.to_owned(),
         server: None,

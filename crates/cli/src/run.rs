@@ -152,6 +152,7 @@ fn started(args: &RunArgs) -> Result<LocatedRun> {
         budget: args.budget,
         method: args.method,
         step_timeout_s: args.step_timeout,
+        task_timeout_s: args.limits.task_timeout,
         run_timeout_s: args.limits.run_timeout,
         jobs: args.limits.jobs(),
         out: args.out.clone(),
@@ -168,6 +169,7 @@ fn resumed(args: &RunArgs, folder: &Path) -> Result<LocatedRun> {
     let (folder, config) = open_run(folder)?;
     let options = ResumeOptions {
         jobs: args.limits.jobs(),
+        task_timeout_s: args.limits.task_timeout,
         run_timeout_s: args.limits.run_timeout,
         model: model_options(args, config.agent.as_deref())?,
     };
@@ -208,11 +210,10 @@ fn report(results: &Results, json: bool) -> Result<ExitCode> {
         ))?;
         output::print(&format!("report: {}", results.summary.report))?;
     }
-    for reason in reasons(&results.cards, &Ending::Failed) {
-        eprintln!("failed: {}", output::plain(&reason));
-    }
-    for reason in reasons(&results.cards, &Ending::Interrupted) {
-        eprintln!("interrupted: {}", output::plain(&reason));
+    for ending in [Ending::Failed, Ending::Timeout, Ending::Interrupted] {
+        for reason in reasons(&results.cards, &ending) {
+            eprintln!("{ending}: {}", output::plain(&reason));
+        }
     }
     if !results.summary.finished {
         eprintln!(

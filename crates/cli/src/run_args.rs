@@ -29,6 +29,9 @@ pub(crate) struct LimitArgs {
     /// Time limit for one request to a model, retries included, in seconds
     #[arg(long, alias = "request-timeout", value_name = "SECONDS")]
     pub(crate) timeout: Option<f64>,
+    /// Time limit for one play, from its start, or for one task, from its first request, in seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) task_timeout: Option<f64>,
     /// Time limit for the run, including the time before it was interrupted, in seconds
     #[arg(long, value_name = "SECONDS")]
     pub(crate) run_timeout: Option<f64>,
@@ -52,21 +55,16 @@ impl LimitArgs {
         for (name, value) in [
             ("max-cost", self.max_cost),
             ("timeout", self.timeout),
+            ("task-timeout", self.task_timeout),
             ("run-timeout", self.run_timeout),
         ] {
-            check_limit(name, value)?;
+            ensure!(
+                value.is_none_or(|value| value > 0.0 && value <= MAX_LIMIT),
+                "--{name} must be more than 0 and at most 1e9"
+            );
         }
         Ok(())
     }
-}
-
-/// Returns an error if the limit that a flag sets is not positive.
-pub(crate) fn check_limit(name: &str, value: Option<f64>) -> Result<()> {
-    ensure!(
-        value.is_none_or(|value| value > 0.0 && value <= MAX_LIMIT),
-        "--{name} must be more than 0 and at most 1e9"
-    );
-    Ok(())
 }
 
 #[derive(Args, Clone, Debug, Default)]

@@ -49,6 +49,7 @@
 //!     budget: "30".to_owned(),
 //!     method: Method::DEFAULT.name().to_owned(),
 //!     step_timeout_ms: 10_000,
+//!     task_timeout_ms: None,
 //!     run_timeout_ms: None,
 //!     generator: Rng::NAME.to_owned(),
 //!     server: None,
@@ -78,6 +79,7 @@
 
 mod budget;
 mod film;
+mod first_request;
 mod ids;
 mod journal;
 mod location;

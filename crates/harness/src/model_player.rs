@@ -5,15 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rhae_agents::{CONTEXT_TOKENS, LOG_SUFFIX, ModelPlayer, SYSTEM_PROMPT, spent_in_log};
-use rhae_engine::Catalog;
-use rhae_llm::{CostBound, Model, Models, Rate, Request};
-use rhae_protocol::{ModelRun, ModelUsage, ResetRule, RunConfig};
+use rhae_llm::{Model, Models, Rate, Request};
+use rhae_protocol::{ModelRun, ModelUsage};
 use rhae_runs::{RunFolder, RunsError, SpendLimit, SpendLimits, Spent};
-use rhae_session::Play;
 use serde_json::Value;
 
 use crate::HarnessError;
-use crate::play::ObservationBuffer;
 
 /// Configuration fields that determine the replies. They must not change when a run is resumed.
 const FIXED: [&str; 8] = [
@@ -143,32 +140,10 @@ impl OpenedPlayer {
         Ok(Self { player, run, limit })
     }
 
-    /// Checks that the first request of a run fits into the spend limit. The first environment is
-    /// opened to create that request, so the check is for local environments only.
-    pub(crate) fn check_first_request(
-        &self,
-        config: &RunConfig,
-        catalog: &dyn Catalog,
-    ) -> Result<(), HarnessError> {
-        let (Some(_), Some(id)) = (self.run.max_cost_usd, config.games.first()) else {
-            return Ok(());
-        };
-        let play = Play::new(catalog.open(id, config.env_seed)?, ResetRule::LevelsOnly);
-        let first = ObservationBuffer::of(&play.current());
-        let request = self.player.first_request(config.seed, &first.view());
-        let worst = self.player.model.cost_bound(&request);
-        self.limit
-            .check_first(&worst)
-            .map_err(HarnessError::SpendLimit)
-    }
-
     /// Returns a warning if requests have no bound, so that the spend limit may be exceeded.
     pub(crate) fn warning(&self) -> Option<String> {
         let bound = self.player.model.cost_bound(&Request::text(""));
-        match bound {
-            CostBound::Unbounded(_) => self.limit.warning(&bound),
-            CostBound::Bounded { .. } => None,
-        }
+        self.limit.warning(&bound)
     }
 }
 

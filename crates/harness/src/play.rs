@@ -12,7 +12,7 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rhae_agents::{AbortHandle, Agent, AgentError, AgentSpec, Decision, View, log_path};
 use rhae_engine::{Action, Catalog, Frame, PlayState};
@@ -27,7 +27,10 @@ use crate::{Budget, HarnessError};
 
 /// The number of consecutive uncounted commands after which the agent is considered stuck and the
 /// play ends as `failed`.
-const MAX_UNCOUNTED: u32 = 1000;
+pub(crate) const MAX_UNCOUNTED: u32 = 1000;
+/// The time that an agent has, after it was stopped at the time limit of its play, to report the
+/// usage of its last request.
+const TIMEOUT_GRACE_PERIOD: Duration = Duration::from_secs(2);
 
 /// The settings of one play: its environment, agent, budget and files.
 #[derive(Clone, Debug)]
@@ -39,6 +42,8 @@ pub(crate) struct PlaySpec {
     pub(crate) agent_seed: u64,
     pub(crate) env_seed: u64,
     pub(crate) budget: Budget,
+    /// The time limit of the play, from its start.
+    pub(crate) timeout: Option<Duration>,
     pub(crate) recording_path: PathBuf,
     /// The path of the recording relative to the run folder.
     pub(crate) recording_name: String,
@@ -53,6 +58,8 @@ pub(crate) struct RunningPlay {
     /// The time at which the agent was last asked for an action, in milliseconds since `started`;
     /// [`NOT_AGENTS_TURN`] while the environment works.
     turn_started_ms: AtomicU64,
+    /// Whether the time limit of the play has passed.
+    timed_out: AtomicBool,
     /// Whether the agent has been dropped, which may happen long after the end of the play.
     agent_exited: AtomicBool,
     shared: Mutex<SharedState>,
@@ -154,6 +161,7 @@ impl RunningPlay {
             started: Instant::now(),
             spec,
             turn_started_ms,
+            timed_out: AtomicBool::new(false),
             agent_exited,
             shared,
         });
@@ -204,6 +212,19 @@ impl RunningPlay {
         self.finish(&mut shared, end)
     }
 
+    /// Stops the agent if the time limit of the play has passed. The thread of the play then ends
+    /// it. If that takes longer than [`TIMEOUT_GRACE_PERIOD`], the play is aborted and its report
+    /// is returned.
+    pub(crate) fn enforce_timeout(&self) -> Option<Finished> {
+        let late = self.started.elapsed().checked_sub(self.spec.timeout?)?;
+        if !self.timed_out.swap(true, Ordering::AcqRel) {
+            self.stop();
+        }
+        (late > TIMEOUT_GRACE_PERIOD)
+            .then(|| self.abort(self.timeout_end()))
+            .flatten()
+    }
+
     /// Returns whether the agent has been dropped, so that nothing of the play remains.
     pub(crate) fn agent_has_exited(&self) -> bool {
         self.agent_exited.load(Ordering::Acquire)
@@ -235,6 +256,19 @@ impl RunningPlay {
         // Code that panics under this lock leaves no update half done, so the state is consistent
         // even if the lock is poisoned.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns whether the time limit of the play has passed.
+    pub(crate) fn is_timed_out(&self) -> bool {
+        self.timed_out.load(Ordering::Acquire)
+    }
+
+    fn timeout_end(&self) -> PlayEnd {
+        let limit = self.spec.timeout.unwrap_or_default().as_secs_f64();
+        PlayEnd {
+            ending: Ending::Timeout,
+            message: Some(format!("the time limit of the play, {limit} s, is reached")),
+        }
     }
 
     fn now_ms(&self) -> u64 {
@@ -285,8 +319,8 @@ impl RunningPlay {
         {
             let mut shared = self.shared();
             shared.abort_handle = agent.abort_handle();
-            if matches!(shared.writer, Writer::Closed) {
-                // The play was aborted before the agent existed, so the agent must be stopped now.
+            if matches!(shared.writer, Writer::Closed) || self.is_timed_out() {
+                // The play was stopped before the agent existed, so the agent must be stopped now.
                 shared.stop();
             }
         }
@@ -352,6 +386,8 @@ impl RunningPlay {
                         &agent.unreported_usage(),
                     );
                     return match error {
+                        // The agent was stopped.
+                        _ if self.is_timed_out() => Ok(Some(self.timeout_end())),
                         AgentError::Interrupted { reason, all_plays } => {
                             Err(EarlyExit::Interrupted { reason, all_plays })
                         }
@@ -375,6 +411,9 @@ impl RunningPlay {
                 details.t_ms = Some(self.now_ms());
             }
             add_usage(&mut self.shared().spent, play.tally().level(), &details);
+            if self.is_timed_out() {
+                return Ok(Some(self.timeout_end()));
+            }
             let step = match play.command(action) {
                 Ok(step) => step,
                 Err(error) => return Ok(Some(PlayEnd::failed(error.to_string()))),

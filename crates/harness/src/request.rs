@@ -13,7 +13,7 @@ use rhae_runs::{RunFolder, RunsError, new_run_id, now_ms, resume, unused_folder}
 use rhae_scoring::Method;
 
 use crate::model_player::{ModelOptions, OpenedPlayer};
-use crate::{Budget, HarnessError, RemoteArena, RunSpec, ranges};
+use crate::{Arena, Budget, HarnessError, RemoteArena, RunSpec, first_request, ranges};
 
 /// The text that selects every environment.
 const ALL: &str = "all";
@@ -63,6 +63,8 @@ pub struct RunRequest {
     /// The time limit of the agent for one action in seconds. By default 60; a model has its own
     /// timeouts.
     pub step_timeout_s: Option<f64>,
+    /// The time limit of one play in seconds, counted from its start.
+    pub task_timeout_s: Option<f64>,
     /// The time limit of the run in seconds, including the time before it was interrupted.
     pub run_timeout_s: Option<f64>,
     /// The number of concurrent plays; by default the number of cores.
@@ -90,6 +92,7 @@ impl Default for RunRequest {
             budget: Budget::PerLevel(5),
             method: Method::DEFAULT,
             step_timeout_s: None,
+            task_timeout_s: None,
             run_timeout_s: None,
             jobs: None,
             out: None,
@@ -111,6 +114,7 @@ pub struct PreparedRun {
 #[derive(Clone, Debug, Default)]
 pub struct ResumeOptions {
     pub jobs: Option<usize>,
+    pub task_timeout_s: Option<f64>,
     pub run_timeout_s: Option<f64>,
     pub model: ModelOptions,
 }
@@ -139,7 +143,8 @@ impl RunRequest {
             _ => None,
         };
         let step_timeout_ms = self.step_timeout_ms(model_name.is_some())?;
-        let run_timeout_ms = run_timeout_ms(self.run_timeout_s)?;
+        let task_timeout_ms = timeout_ms("task-timeout", self.task_timeout_s)?;
+        let run_timeout_ms = timeout_ms("run-timeout", self.run_timeout_s)?;
         let player = match &model_name {
             Some(name) => Some(OpenedPlayer::open(&self.model, name)?),
             None if self.model.is_used() => {
@@ -165,6 +170,7 @@ impl RunRequest {
             budget: self.budget.to_string(),
             method: self.method.name().to_owned(),
             step_timeout_ms,
+            task_timeout_ms,
             run_timeout_ms,
             generator: Rng::NAME.to_owned(),
             server: remote.map(|remote| remote.address().to_owned()),
@@ -180,9 +186,9 @@ impl RunRequest {
         let agent = match player {
             Some(opened) => {
                 notes.extend(opened.warning());
-                if remote.is_none() {
-                    opened.check_first_request(&config, catalog)?;
-                }
+                // A play on a server counts, so the check opens none there.
+                let local = remote.map_or(catalog, Arena::replays);
+                first_request::check_new(&opened.player, &config, local, jobs(self.jobs))?;
                 AgentSpec::Model(Arc::new(opened.player))
             }
             None => agent_of(&config)?,
@@ -238,9 +244,10 @@ pub fn prepare_resumed(
 ) -> Result<PreparedRun, HarnessError> {
     ranges::check_jobs(options.jobs)?;
     let mut notes = Vec::new();
-    if options.run_timeout_s.is_some() {
-        config.run_timeout_ms = run_timeout_ms(options.run_timeout_s)?;
-    }
+    let task_timeout_ms = timeout_ms("task-timeout", options.task_timeout_s)?;
+    config.task_timeout_ms = task_timeout_ms.or(config.task_timeout_ms);
+    let run_timeout_ms = timeout_ms("run-timeout", options.run_timeout_s)?;
+    config.run_timeout_ms = run_timeout_ms.or(config.run_timeout_ms);
     let agent = match config.model.take() {
         Some(run) => {
             let name = config
@@ -425,11 +432,12 @@ fn jobs(requested: Option<usize>) -> usize {
     requested.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-fn run_timeout_ms(seconds: Option<f64>) -> Result<Option<u64>, HarnessError> {
+/// Converts the time limit that the option `name` sets.
+fn timeout_ms(name: &str, seconds: Option<f64>) -> Result<Option<u64>, HarnessError> {
     match seconds {
-        Some(seconds) if !(seconds > 0.0 && seconds <= 1e9) => Err(HarnessError::Request(
-            "--run-timeout must be more than 0 and at most 1e9".to_owned(),
-        )),
+        Some(seconds) if !(seconds > 0.0 && seconds <= 1e9) => Err(HarnessError::Request(format!(
+            "--{name} must be more than 0 and at most 1e9"
+        ))),
         seconds => Ok(seconds.map(|seconds| (seconds * 1000.0).ceil() as u64)),
     }
 }

@@ -18,6 +18,7 @@ use rhae_scoring::Method;
 use rhae_session::replay_with;
 
 use crate::film::film;
+use crate::first_request;
 use crate::journal::plays;
 use crate::play::{Finished, PlayEnd, PlaySpec, RunningPlay};
 use crate::{Budget, HarnessError, Results, assemble, play_id};
@@ -112,6 +113,9 @@ pub fn run(
     let (journal, lines) = Journal::open(&spec.folder)?;
     let earlier = EarlierProcesses::of(&lines);
     let mut all = Plays::new(spec, arena, journal, lines)?;
+    if spec.resumed {
+        first_request::check_resumed(spec, arena.replays(), &all.waiting)?;
+    }
     all.deadline = spec
         .config
         .run_timeout_ms
@@ -233,15 +237,16 @@ impl<'a> Plays<'a> {
 
     fn start(&mut self, repeat: u32, id: &str) -> Result<(), HarnessError> {
         let config = &self.spec.config;
-        let recording_name = format!("recordings/{repeat}-{id}.jsonl");
+        let recording_name = first_request::recording_name(repeat, id);
         let play_spec = PlaySpec {
             repeat,
             game_id: id.to_owned(),
             guid: play_id(&config.run_id, repeat, id),
             agent: self.spec.agent.clone(),
-            agent_seed: config.seed.wrapping_add(u64::from(repeat) - 1),
+            agent_seed: config.agent_seed(repeat),
             env_seed: config.env_seed,
             budget: self.budget,
+            timeout: config.task_timeout_ms.map(Duration::from_millis),
             recording_path: self.spec.folder.file(&recording_name),
             stderr_path: self
                 .spec
@@ -317,12 +322,22 @@ impl<'a> Plays<'a> {
             .is_some_and(|deadline| Instant::now() >= deadline)
     }
 
+    /// Ends the plays whose agent gave no action in time, and those whose time limit has passed.
     fn end_stuck_plays(&mut self) -> Result<(), HarnessError> {
+        let late: Vec<(usize, Finished)> = self
+            .running
+            .iter()
+            .filter_map(|(&index, play)| Some((index, play.enforce_timeout()?)))
+            .collect();
+        for (index, finished) in late {
+            self.mark_ended(index);
+            self.record_result(finished)?;
+        }
         let limit_ms = self.spec.config.step_timeout_ms;
         let stuck: Vec<usize> = self
             .running
             .iter()
-            .filter(|(_, play)| play.turn_elapsed_ms() > limit_ms)
+            .filter(|(_, play)| !play.is_timed_out() && play.turn_elapsed_ms() > limit_ms)
             .map(|(&index, _)| index)
             .collect();
         for index in stuck {

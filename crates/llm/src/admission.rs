@@ -160,7 +160,11 @@ impl Drop for Permit<'_> {
         let mut state = self.admission.state();
         state.in_flight -= 1;
         if !self.settled {
+            // The request was refused after its admission, so it was not sent.
             state.breaker.abandoned(self.admission.started.elapsed());
+            if let Some(rate_limiter) = &mut state.rate_limiter {
+                rate_limiter.take_back();
+            }
         }
         drop(state);
         self.admission.changed.notify_all();

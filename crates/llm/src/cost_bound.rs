@@ -9,8 +9,9 @@
 //!   largest number of tokens that the API bills for one.
 //! - **Output.** The configured limit of output tokens, which includes reasoning for every API.
 //!
-//! A request has no bound if its model has no prices or no limit of output tokens, or if a field of
-//! the request lets the provider add content, such as the results of a web search.
+//! The tokens of a request have no bound if its model has no limit of output tokens, or if a field
+//! of the request lets the provider add content, such as the results of a web search. The cost has
+//! no bound in these cases, and if the model has no prices.
 
 use std::fmt;
 
@@ -45,22 +46,26 @@ const PROVIDER_CONTENT: [&str; 14] = [
 
 /// The worst case of one transmission of a request, from
 /// [`Model::cost_bound`](crate::Model::cost_bound).
+///
+/// Tokens and money are bounded separately, because a model without prices still has a limit of
+/// tokens.
 #[derive(Clone, Debug, PartialEq)]
-pub enum CostBound {
-    /// The transmission costs at most `usd`.
-    Bounded {
-        /// The maximum number of tokens of the prompt.
-        prompt_tokens: u64,
-        /// The maximum number of tokens of the reply, including reasoning.
-        output_tokens: u64,
-        /// The price of that many tokens in US dollars, if each of them has the highest price.
-        usd: f64,
-    },
-    /// No bound can be computed.
-    Unbounded(UnboundedReason),
+pub struct CostBound {
+    /// The maximum number of tokens.
+    pub tokens: Result<TokenBound, UnboundedReason>,
+    /// The price of that many tokens in US dollars, if each of them has the highest price.
+    pub usd: Result<f64, UnboundedReason>,
 }
 
-/// The reason why the cost of a request has no bound.
+/// The maximum number of tokens of one transmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenBound {
+    pub prompt: u64,
+    /// The tokens of the reply, including reasoning.
+    pub output: u64,
+}
+
+/// The reason why the tokens or the cost of a request have no bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnboundedReason {
     /// The configuration of the model has no prices.
@@ -72,12 +77,23 @@ pub enum UnboundedReason {
 }
 
 impl CostBound {
+    /// Creates the bound of a transmission whose tokens have no bound.
+    pub fn unbounded(reason: UnboundedReason) -> Self {
+        Self {
+            tokens: Err(reason.clone()),
+            usd: Err(reason),
+        }
+    }
+
     /// Returns the bound in US dollars, or `None` if the cost is unbounded.
     pub fn usd(&self) -> Option<f64> {
-        match self {
-            Self::Bounded { usd, .. } => Some(*usd),
-            Self::Unbounded(_) => None,
-        }
+        self.usd.as_ref().ok().copied()
+    }
+
+    /// Returns the maximum number of input and output tokens, or `None` if it is unbounded.
+    pub fn tokens(&self) -> Option<u64> {
+        let tokens = self.tokens.as_ref().ok()?;
+        Some(tokens.prompt.saturating_add(tokens.output))
     }
 
     /// Computes the bound of a request whose body, as sent, has `body_bytes` bytes.
@@ -87,16 +103,13 @@ impl CostBound {
         request: &Request,
         body_bytes: usize,
     ) -> Self {
-        let Some(prices) = &config.prices else {
-            return Self::Unbounded(UnboundedReason::NoPrices);
-        };
         let provider_content = |field: &&&str| config.request.contains_key(**field);
         if let Some(field) = PROVIDER_CONTENT.iter().find(provider_content) {
-            return Self::Unbounded(UnboundedReason::ProviderContent { field });
+            return Self::unbounded(UnboundedReason::ProviderContent { field });
         }
-        let Some(output_tokens) = max_output_tokens(wire, &config.request) else {
+        let Some(output) = max_output_tokens(wire, &config.request) else {
             let field = wire.output_limits()[0];
-            return Self::Unbounded(UnboundedReason::NoMaxOutputTokens { field });
+            return Self::unbounded(UnboundedReason::NoMaxOutputTokens { field });
         };
         let images = request
             .turns
@@ -104,25 +117,25 @@ impl CostBound {
             .flat_map(|turn| &turn.parts)
             .filter(|part| matches!(part, Part::Image { .. }))
             .count() as u64;
-        let prompt_tokens = (body_bytes as u64)
+        let prompt = (body_bytes as u64)
             .saturating_add(images.saturating_mul(wire.max_image_tokens()))
             .saturating_add(TEMPLATE_TOKENS);
-        Self::Bounded {
-            prompt_tokens,
-            output_tokens,
-            usd: max_usd(prices, prompt_tokens, output_tokens),
+        let prices = config.prices.as_ref().ok_or(UnboundedReason::NoPrices);
+        Self {
+            tokens: Ok(TokenBound { prompt, output }),
+            usd: prices.map(|prices| max_usd(prices, prompt, output)),
         }
     }
 
     /// Returns the cost of a reply that is known in advance.
     pub(crate) fn of_known(config: &ModelConfig, usage: &Usage) -> Self {
-        let Some(prices) = &config.prices else {
-            return Self::Unbounded(UnboundedReason::NoPrices);
-        };
-        Self::Bounded {
-            prompt_tokens: usage.input_tokens,
-            output_tokens: usage.output_tokens,
-            usd: prices.usd(usage),
+        let prices = config.prices.as_ref().ok_or(UnboundedReason::NoPrices);
+        Self {
+            tokens: Ok(TokenBound {
+                prompt: usage.input_tokens,
+                output: usage.output_tokens,
+            }),
+            usd: prices.map(|prices| prices.usd(usage)),
         }
     }
 }

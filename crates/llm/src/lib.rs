@@ -83,7 +83,7 @@ pub use config::{
     BreakerConfig, Limits, MODELS_FILE, MODELS_VARIABLE, ModelConfig, Models, RetryPolicy,
     Timeouts, default_models_file,
 };
-pub use cost_bound::{CostBound, UnboundedReason};
+pub use cost_bound::{CostBound, TokenBound, UnboundedReason};
 pub use error::LlmError;
 pub use failure::{Failure, FailureKind};
 pub use model::Model;

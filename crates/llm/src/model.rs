@@ -165,13 +165,13 @@ impl Model {
             .or(usage.reported_usd)
     }
 
-    /// Returns the worst case of the cost of sending a request once, under the configured prices.
+    /// Returns the worst case of sending a request once, in tokens and under the configured prices.
     /// A call may send its request several times.
     ///
     /// # Examples
     ///
     /// ```
-    /// use rhae_llm::{CostBound, Model, Models, Request, UnboundedReason};
+    /// use rhae_llm::{Model, Models, Request, UnboundedReason};
     ///
     /// let models = Models::parse(
     ///     r#"
@@ -182,20 +182,21 @@ impl Model {
     ///     request = { max_output_tokens = 1000 }
     ///     prices = { date = "2026-11-01", input = 1, output = 10 }
     ///
-    ///     [models.unlimited]
+    ///     [models.unpriced]
     ///     provider = "openai-responses"
     ///     model = "gpt-big"
     ///     key_env = ""
+    ///     request = { max_output_tokens = 1000 }
     ///     "#,
     /// )?;
     /// let request = Request::text("Is it?");
     /// let bound = Model::open(&models, "big")?.cost_bound(&request);
     /// // 1,000 output tokens at $10 per million cost a cent; the prompt costs less than another.
     /// assert!(bound.usd().is_some_and(|usd| (0.01..0.02).contains(&usd)));
-    /// assert_eq!(
-    ///     Model::open(&models, "unlimited")?.cost_bound(&request),
-    ///     CostBound::Unbounded(UnboundedReason::NoPrices)
-    /// );
+    /// // Without prices, only the tokens have a bound.
+    /// let unpriced = Model::open(&models, "unpriced")?.cost_bound(&request);
+    /// assert_eq!(unpriced.usd, Err(UnboundedReason::NoPrices));
+    /// assert_eq!(unpriced.tokens, bound.tokens);
     /// # Ok::<(), rhae_llm::LlmError>(())
     /// ```
     pub fn cost_bound(&self, request: &Request) -> CostBound {

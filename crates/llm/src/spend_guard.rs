@@ -20,6 +20,16 @@ pub trait SpendGuard: Send + Sync {
     /// [`SpendRefusal::Cancelled`] if `cancelled` returned true.
     fn reserve(&self, worst: &CostBound, cancelled: &dyn Fn() -> bool) -> Result<(), SpendRefusal>;
 
+    /// Checks, before anything is sent, whether a transmission with this worst case can fit.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message that names the smallest limit under which the transmission can be sent.
+    fn check_first(&self, worst: &CostBound) -> Result<(), String> {
+        let _ = worst;
+        Ok(())
+    }
+
     /// Replaces a reservation by what the transmission cost. `None` means that nothing was sent.
     /// If the cost of an attempt is not fully known, the rest of its worst case counts as possibly
     /// paid.
@@ -41,10 +51,8 @@ impl CostBound {
     /// Returns the part of the worst case that an attempt may have cost in addition to its known
     /// cost, in US dollars: 0 if the cost is known or there is no bound.
     pub fn possibly_paid_usd(&self, attempt: &Attempt) -> f64 {
-        match self {
-            Self::Bounded { usd, .. } if attempt.is_uncounted() => {
-                (usd - attempt.cost_usd.unwrap_or(0.0)).max(0.0)
-            }
+        match self.usd {
+            Ok(usd) if attempt.is_uncounted() => (usd - attempt.cost_usd.unwrap_or(0.0)).max(0.0),
             _ => 0.0,
         }
     }
@@ -57,18 +65,6 @@ impl CostBound {
             self.tokens().unwrap_or(0).saturating_sub(known)
         } else {
             0
-        }
-    }
-
-    /// Returns the maximum number of input and output tokens, or `None` if there is no bound.
-    pub fn tokens(&self) -> Option<u64> {
-        match *self {
-            Self::Bounded {
-                prompt_tokens,
-                output_tokens,
-                ..
-            } => Some(prompt_tokens.saturating_add(output_tokens)),
-            Self::Unbounded(_) => None,
         }
     }
 }

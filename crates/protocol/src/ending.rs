@@ -31,10 +31,12 @@ pub enum Ending {
     Won,
     /// The action budget was exhausted.
     Budget,
+    /// The time limit of the play was reached.
+    Timeout,
     /// The agent chose to stop.
     Stopped,
-    /// The agent or the environment failed, for example because it crashed, timed out or violated
-    /// the protocol.
+    /// The agent or the environment failed, for example because it crashed, gave no action in
+    /// time or violated the protocol.
     Failed,
     /// A full reset started another run of the play.
     Reset,
@@ -48,9 +50,10 @@ pub enum Ending {
 
 impl Ending {
     /// Every ending that has a fixed name.
-    const KNOWN: [Self; 7] = [
+    const KNOWN: [Self; 8] = [
         Self::Won,
         Self::Budget,
+        Self::Timeout,
         Self::Stopped,
         Self::Failed,
         Self::Reset,
@@ -63,6 +66,7 @@ impl Ending {
         match self {
             Self::Won => "won",
             Self::Budget => "budget",
+            Self::Timeout => "timeout",
             Self::Stopped => "stopped",
             Self::Failed => "failed",
             Self::Reset => "reset",
@@ -77,7 +81,7 @@ impl Ending {
     pub(crate) const fn closes_recording(&self) -> bool {
         matches!(
             self,
-            Self::Won | Self::Budget | Self::Stopped | Self::Failed
+            Self::Won | Self::Budget | Self::Timeout | Self::Stopped | Self::Failed
         )
     }
 }

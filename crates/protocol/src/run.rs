@@ -57,6 +57,9 @@ pub struct RunConfig {
     pub method: String,
     /// The time limit of the agent for one action.
     pub step_timeout_ms: u64,
+    /// The time limit of one play, from its start; unlimited if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_timeout_ms: Option<u64>,
     /// The time limit of the run, including the time before an interruption; unlimited if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_timeout_ms: Option<u64>,
@@ -77,6 +80,13 @@ pub struct RunConfig {
     pub model: Option<ModelRun>,
     #[serde(flatten)]
     pub identity: RunIdentity,
+}
+
+impl RunConfig {
+    /// Returns the seed of the agent in a repeat, which counts from 1.
+    pub fn agent_seed(&self, repeat: u32) -> u64 {
+        self.seed.wrapping_add(u64::from(repeat).saturating_sub(1))
+    }
 }
 
 /// The settings of a language model that plays.
@@ -233,7 +243,7 @@ pub struct RunOutcome {
     /// Why the run ended; `None`, serialised as the empty string, while it is in progress.
     #[serde(with = "crate::ending::or_empty")]
     pub ending: Option<Ending>,
-    /// The error of the agent or of the environment, if the play failed.
+    /// The error of the agent or of the environment, if the play failed, or the limit that ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The model usage on each level; empty if the agent reported none.

@@ -14,9 +14,9 @@
 //!
 //! * **One process at a time.** The open [`Journal`] holds the lock of its run.
 //! * **A crash loses no line.** When [`Journal::append`] returns, the line is synced to disk. A line
-//!   that a crash truncated is removed when the journal is opened again.
-//! * **A limit is never exceeded** by requests whose cost has a bound: the worst case of each
-//!   transmission is reserved before it is sent.
+//!   that a crash or a full disk truncated never makes the others unreadable.
+//! * **A limit is never exceeded** by requests whose cost or tokens have a bound: the worst case of
+//!   each transmission is reserved before it is sent.
 //! * **A file is complete or absent.** [`RunFolder::write`] replaces a file atomically.
 //!
 //! This crate knows nothing about agents, environments, tasks or solvers.

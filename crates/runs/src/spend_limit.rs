@@ -1,8 +1,9 @@
 //! The limit of money and tokens that all requests of a run share.
 //!
-//! **Invariant:** if every transmission has a bound, the sum of the measured costs, of the costs
-//! that were possibly paid and of the worst cases of all transmissions in flight never exceeds the
-//! limit. Sums are integers, so rounding cannot break the invariant.
+//! **Invariant:** if every transmission has a bound, the sum of what was measured, of what was
+//! possibly paid and of the worst cases of all transmissions in flight never exceeds the limit. This
+//! holds for money and for tokens separately: the limit of tokens needs no prices. Sums are
+//! integers, so rounding cannot break the invariant.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,24 +16,25 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The spend limit of a run.
 ///
-/// A transmission is sent only if its worst case fits into the rest of the limit after everything that was
-/// spent, possibly paid or reserved. If it would fit once a transmission in flight turns out to be
-/// cheap, it waits; waiting transmissions are admitted in the order of their arrival. A transmission
-/// without a bound is sent while anything is left, so it may exceed the limit.
+/// A transmission is sent only if its worst case, in money and in tokens, fits into the rest of each
+/// limit after everything that was spent, possibly paid or reserved. If it would fit once a
+/// transmission in flight turns out to be cheap, it waits; waiting transmissions are admitted in the
+/// order of their arrival. A transmission without a bound for a limit is sent while anything of that
+/// limit is left, so it may exceed it.
 ///
 /// # Examples
 ///
 /// ```
-/// use rhae_llm::{CostBound, SpendGuard, SpendRefusal};
+/// use rhae_llm::{CostBound, SpendGuard, SpendRefusal, TokenBound};
 /// use rhae_runs::{SpendLimit, SpendLimits, Spent};
 ///
-/// let worst = CostBound::Bounded { prompt_tokens: 1000, output_tokens: 500, usd: 0.4 };
+/// let worst = CostBound { tokens: Ok(TokenBound { prompt: 1000, output: 500 }), usd: Ok(0.4) };
 /// let limits = SpendLimits { usd: Some(1.0), tokens: None };
 /// // A resumed run starts with what its earlier processes spent.
 /// let limit = SpendLimit::new(limits, Spent { usd: 0.5, tokens: 900 });
 /// limit.reserve(&worst, &|| false).unwrap();
 /// // 0.5 USD are spent, so a second request with this worst case can never fit.
-/// let larger = CostBound::Bounded { prompt_tokens: 1000, output_tokens: 500, usd: 0.6 };
+/// let larger = CostBound { usd: Ok(0.6), ..worst };
 /// let Err(SpendRefusal::Limit(reason)) = limit.reserve(&larger, &|| false) else { panic!() };
 /// assert!(reason.ends_with("the smallest limit that allows it is 1.1 USD"));
 /// ```
@@ -106,28 +108,17 @@ impl SpendLimit {
         }
     }
 
-    /// Checks whether the first transmission of a process fits, before anything is sent.
-    ///
-    /// # Errors
-    ///
-    /// Returns a message that names the smallest limit under which the transmission can be sent.
-    pub fn check_first(&self, worst: &CostBound) -> Result<(), String> {
-        match self.verdict(&self.lock(), worst) {
-            Verdict::Exceeds(reason) => Err(reason),
-            Verdict::Fits | Verdict::Wait => Ok(()),
-        }
-    }
-
     /// Returns a sentence about requests that cannot be bounded, or `None` if the limits hold.
     pub fn warning(&self, worst: &CostBound) -> Option<String> {
-        match worst {
-            CostBound::Unbounded(reason) if self.usd.is_some() || self.tokens.is_some() => {
-                Some(format!(
-                    "the cost of a request has no upper bound ({reason}), so the requests in flight may exceed the limit"
-                ))
-            }
-            _ => None,
-        }
+        // If the tokens have no bound, neither has the cost, for the same reason.
+        let (amount, reason) = match (&worst.usd, &worst.tokens) {
+            (Err(reason), _) if self.usd.is_some() => ("the cost of a request has", reason),
+            (_, Err(reason)) if self.tokens.is_some() => ("the tokens of a request have", reason),
+            _ => return None,
+        };
+        Some(format!(
+            "{amount} no upper bound ({reason}), so the requests in flight may exceed the limit"
+        ))
     }
 
     /// Returns what counts towards the limits, without the transmissions in flight.
@@ -140,30 +131,26 @@ impl SpendLimit {
     }
 
     fn verdict(&self, state: &State, bound: &CostBound) -> Verdict {
-        let (worst, is_bounded) = Amount::of(bound);
         let money = (
             self.usd,
-            [
-                state.spent.nano_usd,
-                state.reserved.nano_usd,
-                worst.nano_usd,
-            ],
+            [state.spent.nano_usd, state.reserved.nano_usd],
+            bound.usd().map(nano_usd_up),
+            usd_reason as fn(u64, u64, u64) -> String,
         );
         let tokens = (
             self.tokens,
-            [state.spent.tokens, state.reserved.tokens, worst.tokens],
+            [state.spent.tokens, state.reserved.tokens],
+            bound.tokens(),
+            token_reason as fn(u64, u64, u64) -> String,
         );
         let mut wait = false;
-        for (limit, [spent, reserved, worst], reason) in [
-            (money.0, money.1, usd_reason as fn(u64, u64, u64) -> String),
-            (tokens.0, tokens.1, token_reason),
-        ] {
+        for (limit, [spent, reserved], worst, reason) in [money, tokens] {
             let Some(limit) = limit else { continue };
             // Without a bound, anything that is left suffices.
-            let needed = if is_bounded { worst } else { 1 };
+            let needed = worst.unwrap_or(1);
             let fits = |used: u64| used.saturating_add(needed) <= limit;
             if !fits(spent) {
-                return Verdict::Exceeds(reason(spent, limit, worst));
+                return Verdict::Exceeds(reason(spent, limit, worst.unwrap_or(0)));
             }
             wait |= !fits(spent.saturating_add(reserved));
         }
@@ -190,8 +177,7 @@ impl SpendGuard for SpendLimit {
             if state.waiting.front() == Some(&ticket) {
                 match self.verdict(&state, worst) {
                     Verdict::Fits => {
-                        let amount = Amount::of(worst).0;
-                        state.reserved.add(amount);
+                        state.reserved.add(Amount::of(worst));
                         break Ok(());
                     }
                     Verdict::Exceeds(reason) => break Err(SpendRefusal::Limit(reason)),
@@ -210,8 +196,15 @@ impl SpendGuard for SpendLimit {
         result
     }
 
+    fn check_first(&self, worst: &CostBound) -> Result<(), String> {
+        match self.verdict(&self.lock(), worst) {
+            Verdict::Exceeds(reason) => Err(reason),
+            Verdict::Fits | Verdict::Wait => Ok(()),
+        }
+    }
+
     fn settle(&self, worst: &CostBound, attempt: Option<&Attempt>) {
-        let (amount, _) = Amount::of(worst);
+        let amount = Amount::of(worst);
         let mut state = self.lock();
         state.reserved.nano_usd = state.reserved.nano_usd.saturating_sub(amount.nano_usd);
         state.reserved.tokens = state.reserved.tokens.saturating_sub(amount.tokens);
@@ -229,21 +222,11 @@ impl SpendGuard for SpendLimit {
 }
 
 impl Amount {
-    /// Returns a worst case, and whether it is known.
-    fn of(bound: &CostBound) -> (Self, bool) {
-        match *bound {
-            CostBound::Bounded {
-                prompt_tokens,
-                output_tokens,
-                usd,
-            } => {
-                let amount = Self {
-                    nano_usd: nano_usd_up(usd),
-                    tokens: prompt_tokens.saturating_add(output_tokens),
-                };
-                (amount, true)
-            }
-            CostBound::Unbounded(_) => (Self::default(), false),
+    /// Returns a worst case. What has no bound counts as 0.
+    fn of(bound: &CostBound) -> Self {
+        Self {
+            nano_usd: bound.usd().map_or(0, nano_usd_up),
+            tokens: bound.tokens().unwrap_or(0),
         }
     }
 

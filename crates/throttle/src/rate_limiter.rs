@@ -106,6 +106,14 @@ impl RateLimiter {
         }
     }
 
+    /// Takes back the last recorded request, which was not sent.
+    pub fn take_back(&mut self) {
+        match self.quota.0 {
+            Renewal::Even { interval, .. } => self.mark = self.mark.saturating_sub(interval),
+            Renewal::Window { .. } => self.requests = self.requests.saturating_sub(1),
+        }
+    }
+
     /// Counts a request if it may be sent at `now`.
     ///
     /// # Errors
@@ -205,6 +213,20 @@ mod tests {
         let next = hour + Duration::from_secs(1);
         assert_eq!(limiter.try_acquire(hour), Err(next));
         assert_eq!(limiter.try_acquire(next), Ok(()));
+    }
+
+    #[test]
+    fn request_that_is_taken_back_does_not_count() {
+        for quota in [
+            Quota::even(Rate::per_minute(1.0).unwrap()),
+            Quota::window(1, MINUTE),
+        ] {
+            let mut limiter = RateLimiter::new(quota);
+            assert_eq!(limiter.try_acquire(MINUTE), Ok(()));
+            limiter.take_back();
+            assert_eq!(limiter.try_acquire(MINUTE), Ok(()), "{quota:?}");
+            assert!(limiter.try_acquire(MINUTE).is_err(), "{quota:?}");
+        }
     }
 
     #[test]

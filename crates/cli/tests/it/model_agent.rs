@@ -306,11 +306,23 @@ fn limit_refuses_a_run_or_stops_it_before_it_is_exceeded() {
     );
     let paid = server.served().len();
     assert!(paid >= 1 && billed_usd(&server.served()) <= smallest.parse().unwrap());
-    let resumed = run(folder.path(), &["--resume", "out"]);
+    // Earlier spending counts towards the limit. The next request is larger than the first, because
+    // it repeats the conversation.
+    let refused = run(folder.path(), &["--resume", "out"])
+        .failed_with("the spend limit is reached")
+        .failed_with("the next request may cost up to");
+    assert_eq!((refused.code, server.served().len()), (Some(1), paid));
+    let smallest = refused
+        .err
+        .split("the smallest limit that allows it is ")
+        .nth(1);
+    let smallest = smallest.unwrap().split(' ').next().unwrap();
+    let raised = run(folder.path(), &["--resume", "out", "--max-cost", smallest]);
     assert_eq!(
-        (resumed.code, server.served().len()),
-        (Some(130), paid),
-        "earlier spending counts towards the limit"
+        (raised.code, server.served().len()),
+        (Some(130), paid + 1),
+        "the named limit allows one more request: {}",
+        raised.err
     );
     let summary = run(folder.path(), &["--resume", "out", "--max-cost", "5"])
         .succeeded()

@@ -138,13 +138,13 @@ proptest! {
         let of = |share: f64, whole: u64| ((whole as f64 * share) as u64).min(whole);
         for (provider, fields) in LIMITED {
             let config = ModelConfig { prices: Some(prices.clone()), ..config(provider, fields) };
-            let CostBound::Bounded { prompt_tokens, output_tokens, usd } = bound(&config, &request) else {
-                panic!("{provider:?} is bounded");
-            };
-            prop_assert_eq!(output_tokens, MAX_OUTPUT);
-            let prompt = of(prompt, prompt_tokens);
+            let worst = bound(&config, &request);
+            let usd = worst.usd().expect("it is bounded");
+            let tokens = worst.tokens.expect("it is bounded");
+            prop_assert_eq!(tokens.output, MAX_OUTPUT);
+            let prompt = of(prompt, tokens.prompt);
             let cached = of(cached, prompt);
-            let output = of(output, output_tokens);
+            let output = of(output, tokens.output);
             let counts = Counts {
                 prompt,
                 cached,
@@ -171,10 +171,13 @@ proptest! {
                 Part::Image { base64, .. } => base64.len() + image_tokens,
             };
             let expected = texts.clone().sum::<usize>() + parts.clone().map(of).sum::<usize>();
-            let CostBound::Bounded { prompt_tokens, .. } = bound(&config(provider, fields), &request) else {
-                panic!("{provider:?} is bounded");
-            };
-            prop_assert!(prompt_tokens >= expected as u64 + TEMPLATE_TOKENS);
+            let priced = config(provider, fields);
+            let worst = bound(&priced, &request);
+            let tokens = worst.tokens.expect("it is bounded");
+            prop_assert!(tokens.prompt >= expected as u64 + TEMPLATE_TOKENS);
+            // The bound of the tokens does not depend on prices.
+            let unpriced = bound(&ModelConfig { prices: None, ..priced }, &request);
+            prop_assert_eq!((unpriced.tokens, unpriced.usd), (Ok(tokens), Err(UnboundedReason::NoPrices)));
         }
     }
 }
@@ -182,35 +185,24 @@ proptest! {
 #[test]
 fn several_replies_multiply_the_output() {
     let fields = "generationConfig = { maxOutputTokens = 1000, candidateCount = 3 }";
-    let three = bound(&config("gemini", fields), &Request::text("a"));
-    assert!(
-        matches!(
-            three,
-            CostBound::Bounded {
-                output_tokens: 3000,
-                ..
-            }
-        ),
-        "{three:?}"
-    );
+    let output = |config: &ModelConfig| bound(config, &Request::text("a")).tokens.unwrap().output;
+    assert_eq!(output(&config("gemini", fields)), 3000);
     let two_limits = config(
         "openai-chat",
         "max_tokens = 2000, max_completion_tokens = 1000",
     );
-    assert!(matches!(
-        bound(&two_limits, &Request::text("a")),
-        CostBound::Bounded {
-            output_tokens: 2000,
-            ..
-        }
-    ));
+    assert_eq!(output(&two_limits), 2000);
 }
 
 #[test]
 fn unbounded_request_names_its_reason() {
-    let reason = |config: &ModelConfig| match bound(config, &Request::text("a")) {
-        CostBound::Unbounded(reason) => reason.to_string(),
-        bounded => panic!("{bounded:?}"),
+    let reason = |config: &ModelConfig| {
+        let bound = bound(config, &Request::text("a"));
+        let reason = bound.usd.unwrap_err();
+        // Only missing prices leave a bound of the tokens.
+        let is_unpriced = reason == UnboundedReason::NoPrices;
+        assert_eq!(bound.tokens.is_ok(), is_unpriced, "{reason}");
+        reason.to_string()
     };
     let free = ModelConfig {
         prices: None,

@@ -1,5 +1,5 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rhae_llm::{CancelToken, FailureKind};
 use rhae_testkit::{Fault, Faults, ModelServer};
@@ -33,6 +33,22 @@ fn threads_share_the_concurrency_limit() {
     });
     assert_eq!(good.load(Ordering::Relaxed), 64);
     assert_eq!(server.max_concurrent_requests(), 8);
+}
+
+#[test]
+fn request_that_the_observer_refuses_does_not_count_towards_the_rate() {
+    let server = server([]);
+    let rate = format!("{QUICK}limits = {{ rate_limit = \"1/h\" }}\n");
+    let model = model(&server, FORMS[0], &rate);
+    let mut refusing = RecordingObserver {
+        max_requests: Some(0),
+        ..RecordingObserver::default()
+    };
+    let refused = model.ask(&hello(), &CancelToken::default(), None, &mut refusing);
+    assert_eq!(refused.reply.unwrap_err().kind, FailureKind::Halted);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let sent = model.ask(&hello(), &CancelToken::default(), Some(deadline), &mut ());
+    assert!(sent.reply.is_ok(), "{:?}", sent.reply);
 }
 
 #[test]

@@ -163,6 +163,7 @@ fn config(summary: &RunSummary, repeats: u32) -> RunConfig {
         budget: "5x".to_owned(),
         method: summary.method.clone(),
         step_timeout_ms: 10_000,
+        task_timeout_ms: None,
         run_timeout_ms: None,
         generator: "pcg".to_owned(),
         server: None,

@@ -1,14 +1,16 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use rhae_llm::{Failure, FailureKind, UnboundedReason, Usage};
+use rhae_llm::{Failure, FailureKind, TokenBound, UnboundedReason, Usage};
 
 use super::*;
 
 fn bound(usd: f64) -> CostBound {
-    CostBound::Bounded {
-        prompt_tokens: 10,
-        output_tokens: 5,
-        usd,
+    CostBound {
+        tokens: Ok(TokenBound {
+            prompt: 10,
+            output: 5,
+        }),
+        usd: Ok(usd),
     }
 }
 
@@ -100,7 +102,7 @@ fn unknown_cost_counts_at_its_worst_case() {
 
 #[test]
 fn unbounded_requests_are_sent_while_anything_is_left() {
-    let unbounded = CostBound::Unbounded(UnboundedReason::NoPrices);
+    let unbounded = CostBound::unbounded(UnboundedReason::ProviderContent { field: "tools" });
     let limit = limit(1.0, 0.9);
     assert!(
         limit
@@ -139,6 +141,44 @@ fn token_limit_covers_the_worst_case() {
     limit.reserve(&bound(1.0), &|| false).unwrap();
     limit.settle(&bound(1.0), Some(&attempt(Some(0.5), None)));
     assert!(refusal(&limit, &bound(1.0)).contains("30 of 40 tokens are used"));
+}
+
+#[test]
+fn token_limit_needs_no_prices() {
+    let limits = SpendLimits {
+        usd: None,
+        tokens: Some(40),
+    };
+    let unpriced = CostBound {
+        usd: Err(UnboundedReason::NoPrices),
+        ..bound(0.0)
+    };
+    let limit = SpendLimit::new(limits, Spent::default());
+    assert_eq!(limit.warning(&unpriced), None);
+    // Three worst cases of 15 tokens do not fit together, so the third request waits for the others.
+    limit.reserve(&unpriced, &|| false).unwrap();
+    limit.reserve(&unpriced, &|| false).unwrap();
+    assert_eq!(
+        limit.reserve(&unpriced, &|| true),
+        Err(SpendRefusal::Cancelled)
+    );
+    let mut lost = attempt(None, Some(FailureKind::Lost));
+    limit.settle(&unpriced, Some(&lost));
+    lost.usage = Some(Usage {
+        input_tokens: 11,
+        ..Usage::default()
+    });
+    limit.settle(&unpriced, Some(&lost));
+    assert_eq!(limit.spent().tokens, 30, "both count at their worst case");
+    assert_eq!(
+        refusal(&limit, &unpriced),
+        "the token limit is reached: 30 of 40 tokens are used, and the next request may use up to 15; the smallest limit that allows it is 45"
+    );
+    // Without a bound, requests are sent while anything is left, and the user is told.
+    let unbounded = CostBound::unbounded(UnboundedReason::ProviderContent { field: "tools" });
+    let warning = limit.warning(&unbounded).unwrap();
+    assert!(warning.starts_with("the tokens of a request have no upper bound"));
+    limit.reserve(&unbounded, &|| false).unwrap();
 }
 
 #[test]

@@ -4,18 +4,16 @@ use anyhow::Result;
 use clap::Args;
 use rhae_protocol::EvalLimits;
 
-use crate::run_args::{self, check_limit};
+use crate::run_args::LimitArgs;
 
 #[derive(Args)]
 #[command(next_help_heading = "Limits")]
 pub(super) struct EvalLimitArgs {
     #[command(flatten)]
-    shared: run_args::LimitArgs,
-    /// Time limit for one task, counted from its first request, in seconds
-    #[arg(long, value_name = "SECONDS")]
-    task_timeout: Option<f64>,
-    /// Maximum number of input and output tokens of the run
-    #[arg(long, value_name = "N")]
+    shared: LimitArgs,
+    /// Maximum number of input and output tokens of the run; a request is sent only if its worst
+    /// case fits into the rest of the limit
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     token_limit: Option<u64>,
 }
 
@@ -24,7 +22,6 @@ impl EvalLimitArgs {
     /// limits of a resumed run.
     pub(super) fn resolve(&self, before: Option<EvalLimits>) -> Result<EvalLimits> {
         self.shared.check()?;
-        check_limit("task-timeout", self.task_timeout)?;
         let before = before.unwrap_or_default();
         let rate = self.shared.rate_limit()?;
         Ok(EvalLimits {
@@ -33,7 +30,7 @@ impl EvalLimitArgs {
                 .map(rhae_llm::Rate::in_a_minute)
                 .or(before.requests_per_minute),
             request_seconds: self.shared.timeout.or(before.request_seconds),
-            task_seconds: self.task_timeout.or(before.task_seconds),
+            task_seconds: self.shared.task_timeout.or(before.task_seconds),
             run_seconds: self.shared.run_timeout.or(before.run_seconds),
             tokens: self.token_limit.or(before.tokens),
             cost_usd: self.shared.max_cost.or(before.cost_usd),
