@@ -24,7 +24,7 @@ pub(crate) fn source_file(folder: &Path, metadata: &Metadata) -> Result<PathBuf,
         format!("{}.py", metadata.class_name),
         format!("{}.py", metadata.id.base()),
     ];
-    // A symbolic link counts as present, so that reading it reports what is wrong.
+    // A symbolic link counts as present, so that reading it reports the error.
     let named = names
         .into_iter()
         .map(|name| folder.join(name))
