@@ -211,11 +211,15 @@ impl Catalog for Games {
             return Ok(None);
         }
         let layers = self.layers().map_err(|error| unavailable(&error))?;
-        let missing = match layers.missing() {
-            missing if missing.is_empty() => String::new(),
-            missing => format!("; missing: {}", missing.join(", ")),
-        };
-        Ok(Some(format!("{layers}{missing}")))
+        let mut text = layers.to_string();
+        let absent = [
+            ("missing", layers.missing()),
+            ("not available", layers.unavailable()),
+        ];
+        for (kind, names) in absent.into_iter().filter(|(_, names)| !names.is_empty()) {
+            text.push_str(&format!("; {kind}: {}", names.join(", ")));
+        }
+        Ok(Some(text))
     }
 }
 

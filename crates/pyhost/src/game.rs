@@ -142,7 +142,7 @@ impl HostConfig {
         self.check_sandbox()?;
         let folder = &game.folder;
         folder.check_unchanged()?;
-        let (program, read) = match (&folder.source, &folder.metadata.command) {
+        let (program, mut read, system) = match (&folder.source, &folder.metadata.command) {
             (Some(source), _) => {
                 let python = self.python_with_engine()?;
                 let mut program = vec![python.executable.clone().into_os_string()];
@@ -153,15 +153,20 @@ impl HostConfig {
                     &folder.metadata.class_name,
                     self.limits.action.as_secs_f64() + 1.0,
                 ));
-                (program, python.folders())
+                (program, python.folders(), false)
             }
             (None, Some(words)) => self.program(folder, words)?,
             (None, None) => unreachable!("a folder has a source or a command"),
         };
-        let mut command = self.launcher.command(&self.sandbox_spec(
+        read.push(folder.path.clone());
+        let mut command = self.launcher.command(&SandboxSpec {
+            read,
+            system,
+            limits: self.resource_limits(),
+            partial: self.unsafe_host,
             program,
-            read.into_iter().chain([folder.path.clone()]).collect(),
-        ));
+            ..SandboxSpec::default()
+        });
         command
             .env_clear()
             .envs(ENVIRONMENT)
@@ -169,13 +174,13 @@ impl HostConfig {
         Ok(command)
     }
 
-    /// Returns the command line of a program that implements the protocol itself, and the files
-    /// that it must be able to read.
+    /// Returns the command line of a program that implements the protocol itself, the files that
+    /// it must be able to read, and whether it also needs the system's programs and libraries.
     fn program(
         &self,
         folder: &GameFolder,
         words: &[String],
-    ) -> Result<(Vec<OsString>, Vec<PathBuf>), HostError> {
+    ) -> Result<(Vec<OsString>, Vec<PathBuf>, bool), HostError> {
         let (name, rest) = words
             .split_first()
             .expect("the metadata parser rejects an empty command");
@@ -188,7 +193,7 @@ impl HostConfig {
                 .chain(options)
                 .chain(rest)
                 .collect();
-            return Ok((program, python.folders()));
+            return Ok((program, python.folders(), false));
         }
         let file = if name.contains('/') {
             in_folder(&folder.path, name)
@@ -199,28 +204,14 @@ impl HostConfig {
             folder: folder.path.clone(),
             expected: name.clone(),
         })?;
-        Ok((
-            [file.clone().into_os_string()]
-                .into_iter()
-                .chain(rest)
-                .collect(),
-            vec![file],
-        ))
+        let program = [file.clone().into_os_string()].into_iter().chain(rest);
+        Ok((program.collect(), vec![file], true))
     }
 
     const fn resource_limits(&self) -> ResourceLimits {
         ResourceLimits {
             memory_mb: self.limits.memory_mb,
             cpu_seconds: CPU_SECONDS,
-        }
-    }
-
-    fn sandbox_spec(&self, program: Vec<OsString>, read: Vec<PathBuf>) -> SandboxSpec {
-        SandboxSpec {
-            read,
-            limits: self.resource_limits(),
-            partial: self.unsafe_host,
-            program,
         }
     }
 }

@@ -146,7 +146,8 @@ impl Host {
 
     /// Returns the resident memory of the process, or `None` if the system does not report it.
     pub(crate) fn memory_bytes(&self) -> Option<u64> {
-        let text = std::fs::read_to_string(format!("/proc/{}/statm", self.pid)).ok()?;
+        let pid = rhae_sandbox::program_id(self.pid);
+        let text = std::fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
         let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
         Some(pages * rustix::param::page_size() as u64)
     }

@@ -30,9 +30,10 @@
 //! indefinitely. The sandbox does **not** protect against flaws in the kernel or against timing
 //! side channels. It does not isolate plays of one game from each other, because they share
 //! processes. A game can read the files that it needs to run: its own folder, the Python
-//! installation and the system libraries. It can also find out whether a path exists and read the
-//! size and times of that file, the system time, and general facts about the system such as the
-//! kernel version. On systems other than Linux there is no sandbox at all; games then run only with
+//! interpreter with its modules, and the folders of its shared libraries. Without a private root it
+//! can also find out whether a path exists and read the size and times of that file. It can read the
+//! system time and general facts about the system such as the kernel version. On systems other than
+//! Linux there is no sandbox at all; games then run only with
 //! [`GamesOptions::unsafe_host`].
 //!
 //! This crate knows nothing about terminals, HTTP or scores.

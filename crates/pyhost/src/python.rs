@@ -13,6 +13,13 @@ const SCRIPT: &str = include_str!("../../../python/rhae/host.py");
 /// A script that prints an interpreter's version, paths and engine as JSON.
 const PROBE: &str = r#"
 import importlib.util, json, os, sys
+def libraries():
+    try:
+        with open("/proc/self/maps") as maps:
+            files = {line.split(maxsplit=5)[5].strip() for line in maps if line.count("/")}
+    except OSError:
+        return ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"]
+    return sorted({os.path.dirname(file) for file in files if ".so" in os.path.basename(file)})
 def origin(name):
     try:
         spec = importlib.util.find_spec(name)
@@ -25,6 +32,8 @@ print(json.dumps({
     "executable": sys.executable,
     "path": [entry for entry in sys.path if entry],
     "prefixes": [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix],
+    "base_executable": getattr(sys, "_base_executable", None) or sys.executable,
+    "libraries": libraries(),
     "packages": [found for found in [ours, official, origin("numpy"), origin("pydantic")] if found],
     "engine": "rhae.arcengine" if ours else "arcengine" if official else None,
 }))
@@ -37,6 +46,10 @@ pub(crate) struct Python {
     pub(crate) executable: PathBuf,
     path: Vec<PathBuf>,
     prefixes: Vec<PathBuf>,
+    /// The interpreter from which a virtual environment was made.
+    base_executable: PathBuf,
+    /// The folders of the shared libraries that the interpreter loads at start-up.
+    libraries: Vec<PathBuf>,
     packages: Vec<PathBuf>,
     /// The module of the engine that games run on, if one is installed.
     pub(crate) engine: Option<String>,
@@ -124,31 +137,80 @@ impl Python {
         arguments
     }
 
-    /// Returns the files and folders that the interpreter reads. If a prefix contains the user's
-    /// home folder, only the parts that belong to Python are included.
+    /// Returns the files and folders that the interpreter reads: its executable, its libraries and
+    /// the folders of its modules, but not the rest of its prefix, such as other programs.
     pub(crate) fn folders(&self) -> Vec<PathBuf> {
         let home = std::env::home_dir();
         let holds_home = |path: &Path| home.as_ref().is_some_and(|home| home.starts_with(path));
-        let narrow = |path: &PathBuf| match holds_home(path) {
-            true => vec![
-                path.join("lib"),
-                path.join("lib64"),
-                path.join("bin"),
-                path.join("pyvenv.cfg"),
-            ],
-            false => vec![path.clone()],
-        };
-        let mut folders: Vec<PathBuf> = self.prefixes.iter().flat_map(narrow).collect();
+        let modules = self.path.iter().chain(&self.packages).cloned();
+        let mut folders: Vec<PathBuf> = modules.chain(self.libraries.iter().cloned()).collect();
+        for prefix in &self.prefixes {
+            folders.push(prefix.join("pyvenv.cfg"));
+            // The libraries in `/usr` are found by their mappings, and the rest is not Python's.
+            if prefix != Path::new("/usr") {
+                folders.extend([prefix.join("lib"), prefix.join("lib64")]);
+            }
+        }
+        // A package manager that keeps every library in its own folder.
+        let stores = ["/nix/store", "/gnu/store"].map(PathBuf::from);
+        let used = stores
+            .into_iter()
+            .find(|store| folders.iter().any(|folder| folder.starts_with(store)));
+        folders.extend(used);
+        folders.retain(|folder| !holds_home(folder));
+        let executables = [&self.executable, &self.base_executable];
+        folders.extend(executables.into_iter().cloned());
         folders.extend(
-            self.path
+            executables
                 .iter()
-                .chain(&self.packages)
-                .filter(|path| !holds_home(path))
-                .cloned(),
+                .filter_map(|file| file.canonicalize().ok()),
         );
-        folders.extend(self.executable.canonicalize().ok());
         folders.sort();
         folders.dedup();
         folders
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_programs_of_a_prefix_are_not_readable() {
+        let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let mut python = Python {
+            version: (3, 12),
+            executable: "/opt/venv/bin/python".into(),
+            path: paths(&[
+                "/usr/lib/python3.12",
+                "/opt/venv/lib/python3.12/site-packages",
+            ]),
+            prefixes: paths(&["/opt/venv", "/usr"]),
+            base_executable: "/usr/bin/python-absent".into(),
+            libraries: paths(&["/usr/lib/x86_64-linux-gnu"]),
+            packages: Vec::new(),
+            engine: None,
+        };
+        let expected = [
+            "/opt/venv/bin/python",
+            "/opt/venv/lib",
+            "/opt/venv/lib/python3.12/site-packages",
+            "/opt/venv/lib64",
+            "/opt/venv/pyvenv.cfg",
+            "/usr/bin/python-absent",
+            "/usr/lib/python3.12",
+            "/usr/lib/x86_64-linux-gnu",
+            "/usr/pyvenv.cfg",
+        ];
+        assert_eq!(python.folders(), paths(&expected));
+        // The user's files are not readable although a folder that contains them is on the path.
+        python.path.push("/".into());
+        python.packages = vec!["/nix/store/abc/lib".into()];
+        let folders = python.folders();
+        assert!(!folders.contains(&PathBuf::from("/")), "{folders:?}");
+        assert!(
+            folders.contains(&PathBuf::from("/nix/store")),
+            "{folders:?}"
+        );
     }
 }

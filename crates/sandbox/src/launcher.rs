@@ -18,7 +18,7 @@ use crate::{Layers, ResourceLimits, SandboxError, SandboxSpec};
 ///     program: vec!["/usr/bin/python3".into(), "tool.py".into()],
 ///     read: vec!["/srv/tools".into()],
 ///     limits: ResourceLimits { memory_mb: 512, cpu_seconds: 60 },
-///     partial: false,
+///     ..SandboxSpec::default()
 /// });
 /// command.env_clear().current_dir("/srv/tools");
 /// // `command.spawn()` starts the launcher, which enters the sandbox and becomes the program.
@@ -76,4 +76,15 @@ impl Launcher {
         command.args(first).args(spec.to_arguments());
         command
     }
+}
+
+/// Returns the id of the process that runs the program of a launcher: the process `launcher`
+/// itself, or its youngest child if process ids are separated.
+pub fn program_id(launcher: u32) -> u32 {
+    let children = std::fs::read_to_string(format!("/proc/{launcher}/task/{launcher}/children"));
+    let youngest = children.ok().and_then(|list| {
+        let last = list.split_whitespace().next_back()?;
+        last.parse().ok()
+    });
+    youngest.unwrap_or(launcher)
 }

@@ -14,21 +14,24 @@
 //! - **Landlock** (required): only the listed paths can be opened, for reading and executing. Newer
 //!   kernels also deny TCP (ABI 4), abstract Unix sockets and signals to other processes (ABI 6).
 //! - **seccomp** (required): system calls outside an allow-list fail. This excludes sockets, new
-//!   processes and threads, changes to files, access to other processes, and raising limits.
+//!   processes and threads, changes to files, signals and other access to other processes, and
+//!   raising limits. It does not depend on the version of Landlock.
 //! - **Resource limits** (required): address space, total CPU time, 64 open files, no bytes written
-//!   to files, no core dumps.
-//! - **Namespaces** (if the system allows them): separate user, network, IPC and UTS namespaces.
+//!   to files, no core dumps, no capabilities, no inherited descriptors.
+//! - **Namespaces** (if the system allows them): separate network, IPC and UTS namespaces.
+//! - **Private root** (if the system allows it): files that may not be read do not exist.
+//! - **Private processes** (if the system allows them): other processes do not exist.
 //!
 //! **Protected:** the contents of all other files, the network, other processes, and memory beyond
-//! the limit of the process.
+//! the limit of the process. With a private root also the names, sizes and times of other files.
 //!
 //! **Not protected:**
 //!
 //! - Flaws in the kernel, and side channels such as timing.
-//! - Readable files: [`SandboxSpec::read`] and the system paths in `linux::SYSTEM`.
-//! - File metadata: Landlock does not restrict `stat` and `access`, so a program can test whether
-//!   a path exists and read its size and times.
-//! - General facts: the system time, the kernel version, the amount of memory, the user id.
+//! - Readable files: [`SandboxSpec::read`] and the lists in `system_files`.
+//! - Without a private root, file metadata: Landlock does not restrict `stat`, `access` and
+//!   `readlink`, so a program can test whether a path exists and read its size and times.
+//! - General facts: the system time, the kernel version, the amount of memory.
 //! - The CPU: a program may use it fully within its limit on CPU time.
 //! - Whatever a missing layer would cover, if [`SandboxSpec::partial`] is set.
 //!
@@ -37,17 +40,27 @@
 //!
 //! **Boundary:** this crate knows no games, agents or protocols.
 
+#[cfg(target_os = "linux")]
+mod isolation;
 mod launch;
 mod launcher;
 mod layers;
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(target_os = "linux")]
+mod private_root;
+#[cfg(target_os = "linux")]
+mod raw;
+#[cfg(target_os = "linux")]
+mod root_plan;
 mod spec;
 #[cfg(target_os = "linux")]
 mod syscalls;
+#[cfg(target_os = "linux")]
+mod system_files;
 
 pub use launch::launch;
-pub use launcher::Launcher;
+pub use launcher::{Launcher, program_id};
 pub use layers::Layers;
 pub use spec::{ResourceLimits, SandboxSpec};
 

@@ -78,10 +78,11 @@ fn network_processes_and_files_are_inaccessible() {
         "kill",
         "the game raised PermissionError: [Errno 1] Operation not permitted (kill.py",
     );
-    assert_play_fails(
-        &games,
-        "home",
-        "the game raised PermissionError: [Errno 13] Permission denied",
+    // The folder does not exist in a private root.
+    let home = reason(&games, "home");
+    assert!(
+        home.contains("PermissionError: [Errno 13]") || home.contains("FileNotFoundError"),
+        "{home}"
     );
     assert_play_fails(
         &games,
@@ -231,7 +232,8 @@ fn this_system_provides_all_required_layers() {
     assert!(layers.missing().is_empty(), "only {layers}");
     let shared: Arc<dyn Catalog> = Arc::new(games);
     assert_eq!(shared.ready(), Ok(()));
-    assert_eq!(shared.sandbox(), Ok(Some(layers.to_string())));
+    let sandbox = shared.sandbox().unwrap().unwrap();
+    assert!(sandbox.starts_with(&layers.to_string()), "{sandbox}");
     assert!(!shared.hosted_games().is_empty());
     let builtin: Arc<dyn Catalog> = Arc::new(Builtin);
     assert_eq!(builtin.sandbox(), Ok(None));

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod containment;
 mod example;
 mod hostile;
+mod launcher;
 mod playing;
 
 use std::path::{Path, PathBuf};
