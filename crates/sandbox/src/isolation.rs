@@ -14,7 +14,7 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use crate::{SETUP_FAILED, private_root, raw};
 
 /// The user and group id that the program sees.
-const NOBODY: u32 = 65534;
+const UNPRIVILEGED_ID: u32 = 65534;
 
 /// The parts that are in force.
 #[derive(Clone, Copy, Default)]
@@ -61,12 +61,12 @@ pub(crate) fn enter(readable: &[PathBuf], hidden: Option<&Path>) -> io::Result<I
     Ok(isolation)
 }
 
-/// Maps the user and the group of this process to [`NOBODY`] in the new user namespace. The program
-/// is then not the superuser even in its own namespace.
+/// Maps the user and the group of this process to [`UNPRIVILEGED_ID`] in the new user namespace.
+/// The program is then not the superuser even in its own namespace.
 fn map_ids(uid: u32, gid: u32) -> io::Result<()> {
-    fs::write("/proc/self/uid_map", format!("{NOBODY} {uid} 1"))?;
+    fs::write("/proc/self/uid_map", format!("{UNPRIVILEGED_ID} {uid} 1"))?;
     fs::write("/proc/self/setgroups", "deny")?;
-    fs::write("/proc/self/gid_map", format!("{NOBODY} {gid} 1"))
+    fs::write("/proc/self/gid_map", format!("{UNPRIVILEGED_ID} {gid} 1"))
 }
 
 /// Continues in a new process, in which the process ids of the rest of the system do not exist.
@@ -76,8 +76,8 @@ fn map_ids(uid: u32, gid: u32) -> io::Result<()> {
 ///
 /// - this one, the supervisor, which waits for the program and ends with the same exit status;
 /// - the first process of the new process-id namespace, which does nothing. The kernel delivers
-///   only signals with a handler to such a process, so it cannot be the program itself. It ends when
-///   the supervisor ends, and the kernel then kills every process in the namespace;
+///   only signals with a handler to such a process, so it cannot be the program itself. It ends
+///   when the supervisor ends, and the kernel then kills every process in the namespace;
 /// - the process that becomes the program.
 fn become_separate_process(null: &File) -> io::Result<bool> {
     let (mut alive, supervisor) = io::pipe()?;

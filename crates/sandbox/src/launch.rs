@@ -14,8 +14,8 @@ use crate::{Layers, SETUP_FAILED, SandboxSpec};
 /// The arguments are `--read PATH` (repeatable), `--system`, `--memory-mb N`, `--cpu-seconds N`,
 /// `--partial`, and `--` followed by the program and its arguments. For tests,
 /// `--max-landlock-abi N` and `--without-namespaces` imitate other systems. The function returns
-/// only if it fails, with exit code 125, or if there is no program. In the latter case it prints the
-/// [`Layers`] as JSON.
+/// only if it fails, with exit code 125, or if there is no program. In the latter case it prints
+/// the [`Layers`] as JSON.
 ///
 /// Where process ids can be separated, this process does not become the program. It starts the
 /// program in a new process of the same process group, waits for it and ends with the same exit

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use crate::{Layers, ResourceLimits, SandboxError, SandboxSpec};
 
-/// A program that passes its further arguments to [`launch`](fn@crate::launch), for example a hidden
-/// subcommand of this program.
+/// A program that passes its further arguments to [`launch`](fn@crate::launch), for example a
+/// hidden subcommand of this program.
 ///
 /// # Examples
 ///

@@ -96,8 +96,8 @@ fn set_limits(spec: &SandboxSpec) -> nix::Result<()> {
 
 /// Allows reading and executing the listed paths and denies everything else that the kernel's
 /// Landlock version, but at most `max_abi`, can restrict: other files, TCP ports, abstract Unix
-/// sockets, and signals to other processes. Returns the version of the ABI, or `None` if Landlock is
-/// not available.
+/// sockets, and signals to other processes. Returns the version of the ABI, or `None` if Landlock
+/// is not available.
 fn restrict_files(readable: &[PathBuf], max_abi: u8) -> Result<Option<u8>, landlock::RulesetError> {
     let abi = ABI::from(i32::from(max_abi));
     if abi == ABI::Unsupported {

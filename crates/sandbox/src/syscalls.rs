@@ -7,7 +7,8 @@
 //!
 //! A call that can name another process, ask for a signal or reserve memory outside the limit is
 //! allowed only with the arguments listed in [`rules`]. The filter does not rely on Landlock for
-//! this: Landlock restricts signals only from ABI 6 on, and truncation by `open` only from ABI 3 on.
+//! this: Landlock restricts signals only from ABI 6 on, and truncation by `open` only from ABI 3
+//! on.
 
 use std::collections::BTreeMap;
 

@@ -57,11 +57,11 @@ fn launcher_ends_like_its_program() {
             let status = run(&spec, &format!("kill -{signal} $$")).status;
             assert_eq!(status.signal(), Some(signal), "{status}");
         }
-        let missing = launcher().command(&SandboxSpec {
+        let mut missing = launcher().command(&SandboxSpec {
             program: vec!["/absent".into()],
             ..spec
         });
-        let output = { missing }.output().unwrap();
+        let output = missing.output().unwrap();
         assert_eq!(output.status.code(), Some(SETUP_FAILED.into()));
         let error = text(&output.stderr);
         assert!(error.contains("cannot start `/absent`"), "{error}");
