@@ -44,7 +44,7 @@ pub(crate) struct ExploreArgs {
     #[arg(long, visible_alias = "env-seed", default_value_t = 0)]
     seed: u64,
     /// Click on all 4,096 cells instead of only those where the environment says that a click may
-    /// matter
+    /// matter, or that represent a sprite or an area of one colour
     #[arg(long)]
     all_clicks: bool,
     /// Report the probability of a win within this many actions [default: five times the baseline]
@@ -65,8 +65,8 @@ pub(crate) struct ExploreArgs {
     /// Memory limit for the graph and the analysis of a level, in MB
     #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
     memory: u32,
-    /// Number of search threads; the graph does not depend on it
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    /// Number of search threads, or of processes for a hosted game; the graph does not depend on it
+    #[arg(long, visible_alias = "jobs", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
     /// Number of random actions that check the graph against the environment [default: 2,000; 200
     /// for hosted games]
@@ -85,6 +85,10 @@ pub(crate) struct ExploreArgs {
     /// and reported hidden state
     #[arg(long)]
     deep: bool,
+    /// Send every action to a hosted game separately instead of expanding many states at once; slower,
+    /// but the graph is the same
+    #[arg(long)]
+    step_by_step: bool,
     /// Print the results as JSON
     #[arg(long)]
     json: bool,
@@ -120,6 +124,7 @@ impl ExploreArgs {
             } else {
                 Identity::FrameAndHidden
             },
+            step_by_step: self.step_by_step,
         })
     }
 }

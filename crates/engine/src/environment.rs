@@ -1,7 +1,10 @@
 //! The object-safe interface of a play. It is the same for a native game, a game hosted in another
 //! process and a game on a server.
 
-use crate::{Action, ActionSet, Baseline, Facts, Frame, FrameBuffer, GameId, StateKey};
+use crate::{
+    Action, ActionSet, Baseline, BulkOptions, BulkSearch, Facts, Frame, FrameBuffer, GameId,
+    StateKey,
+};
 
 /// The status of a play.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -229,6 +232,28 @@ pub trait Environment: Send {
     /// if the environment does not list them. Only exploration uses the list; agents never see it.
     fn clicks(&self) -> Option<Vec<(u8, u8)>> {
         None
+    }
+
+    /// Returns one cell `(x, y)` for each sprite and each connected component of the settled frame,
+    /// or `None` if the environment does not compute them. A search clicks these cells where the
+    /// environment does not list its [`clicks`](Self::clicks).
+    fn representative_clicks(&self) -> Option<Vec<(u8, u8)>> {
+        None
+    }
+
+    /// Starts a search from the current state that expands many states at once where the game runs.
+    /// Returns `None` if the environment does not support that.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`EnvironmentError::Failed`] if the current state cannot be rebuilt in the process
+    /// that is to search it.
+    fn bulk_search(
+        &self,
+        options: &BulkOptions,
+    ) -> Result<Option<Box<dyn BulkSearch>>, EnvironmentError> {
+        let _ = options;
+        Ok(None)
     }
 
     /// Returns the memory use, in bytes, of the process that runs the game. Returns `None` if the

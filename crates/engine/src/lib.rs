@@ -174,6 +174,7 @@
 mod action;
 #[cfg(test)]
 mod arbitrary;
+mod bulk;
 mod camera;
 mod catalog;
 mod collision;
@@ -193,6 +194,7 @@ mod overlay;
 mod pack;
 mod palette;
 mod picture;
+mod representative;
 mod rng;
 mod rotation;
 mod sink;
@@ -202,6 +204,10 @@ mod transform;
 mod undo;
 
 pub use action::{Action, ActionKind, ActionSet, ParseActionError};
+pub use bulk::{
+    BulkEdge, BulkError, BulkExpansion, BulkOptions, BulkResult, BulkSearch, BulkState, ClickRule,
+    Identity, TriedClicks, observation_key,
+};
 pub use camera::Camera;
 pub use catalog::{Catalog, CatalogError, HostedGame, UnknownGame};
 pub use collision::topmost_at;
@@ -219,6 +225,7 @@ pub use overlay::{Overlay, Toggles};
 pub use pack::{PACKED_BITS, Packer, Unpacker};
 pub use palette::{PALETTE, Rgb};
 pub use picture::{Picture, SOLID, SpriteError, TRANSPARENT};
+pub use representative::representative_clicks;
 pub use rng::Rng;
 pub use rotation::Rotation;
 pub use sink::{FrameBuffer, FrameSink, MAX_FRAMES, NoFrames};

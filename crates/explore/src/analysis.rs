@@ -159,17 +159,21 @@ pub fn analyze<E: Explorable>(
             all_counted: has_all_shortest_wins(&graph, win),
         })
     });
-    let mut dead_ends = NodeSet(Vec::new());
+    let mut dead_ends = NodeSet::of(graph.nodes(), std::iter::empty());
     let chance = |policy: Policy, inspect: &mut dyn FnMut(&Chances)| {
         win_chance(&graph, &components, policy, options, monitor, inspect)
     };
-    let win_chance = chance(Policy::Valid, &mut |chances| {
-        dead_ends = NodeSet::of(graph.nodes(), chances.dead_ends(&graph));
-    });
+    let win_chance = if graph.has_representative_clicks() {
+        WinChance::UNKNOWN
+    } else {
+        chance(Policy::Valid, &mut |chances| {
+            dead_ends = NodeSet::of(graph.nodes(), chances.dead_ends(&graph));
+        })
+    };
     let clicks = clicks_of(&graph, options.search.all_clicks);
     let blind_win_chance = match clicks {
         Clicks::None => Some(win_chance.clone()),
-        Clicks::Listed => None,
+        Clicks::Listed | Clicks::Representative => None,
         Clicks::All => Some(chance(Policy::Blind, &mut |_| ())),
     };
     let (seed, stream) = options.check_rng;
@@ -207,6 +211,7 @@ pub fn analyze<E: Explorable>(
 fn clicks_of(graph: &Graph, all_clicks: bool) -> Clicks {
     match (graph.has_clicks(), all_clicks) {
         (false, _) => Clicks::None,
+        (true, false) if graph.has_representative_clicks() => Clicks::Representative,
         (true, false) => Clicks::Listed,
         (true, true) => Clicks::All,
     }

@@ -20,6 +20,8 @@ pub(crate) struct Batch<S> {
     pub(crate) unpackable: bool,
     /// Whether any state of the batch offers clicks.
     pub(crate) has_clicks: bool,
+    /// Whether representative cells were clicked in any state of the batch.
+    pub(crate) representative_clicks: bool,
 }
 
 /// An edge to a state other than its source.
@@ -43,6 +45,7 @@ impl<S> Batch<S> {
             weights: Vec::new(),
             unpackable: false,
             has_clicks: false,
+            representative_clicks: false,
         }
     }
 

@@ -64,7 +64,8 @@ pub struct SearchOptions {
     pub limits: Limits,
     /// Whether the search clicks every cell instead of only the cells that the environment lists.
     pub all_clicks: bool,
-    /// The number of threads that expand states, the calling thread included.
+    /// The number of threads that expand states, the calling thread included. A level whose states
+    /// are expanded in other processes uses this number of processes.
     pub threads: usize,
 }
 
@@ -136,6 +137,9 @@ pub fn explore<E: Explorable>(
     search: &SearchOptions,
     mut should_continue: impl FnMut(Progress) -> bool,
 ) -> Result<Graph, E::Error> {
+    if let Some(graph) = level.explore_in_bulk(search, &mut should_continue)? {
+        return Ok(graph);
+    }
     if level.pack(&level.start()).is_some() {
         let mut packed = Builder::<E, true>::new(level, search);
         packed.run(&mut should_continue)?;
@@ -176,7 +180,7 @@ pub(crate) struct Builder<'a, E: Explorable, const PACKED: bool> {
 }
 
 impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
-    fn new(level: &'a E, search: &'a SearchOptions) -> Self {
+    pub(crate) fn new(level: &'a E, search: &'a SearchOptions) -> Self {
         let start = level.start();
         let key = if PACKED {
             level.pack(&start).unwrap_or_default()
@@ -192,6 +196,7 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             stop: None,
             packed: PACKED,
             has_clicks: false,
+            representative_clicks: false,
             peak_bytes: 0,
         };
         let queue_heap_bytes = if PACKED { 0 } else { level.heap_bytes(&start) };
@@ -215,7 +220,7 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         }
     }
 
-    fn finish(mut self) -> Graph {
+    pub(crate) fn finish(mut self) -> Graph {
         let nodes = self.graph.nodes() as u32;
         while self.graph.layers.last() == Some(&nodes) {
             self.graph.layers.pop();
@@ -345,6 +350,7 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         batches: usize,
     ) -> Result<(), StopReason> {
         self.graph.has_clicks |= batch.has_clicks;
+        self.graph.representative_clicks |= batch.representative_clicks;
         self.known_ids.clear();
         // Only a table that exceeds the cache gets a batched lookup first. In a smaller table a
         // single lookup, while ids are assigned, is faster.

@@ -30,7 +30,8 @@ impl Chance {
         low: ONE,
         high: ONE,
     };
-    pub(crate) const UNKNOWN: Self = Self { low: 0, high: ONE };
+    /// A probability about which nothing is known.
+    pub const UNKNOWN: Self = Self { low: 0, high: ONE };
 
     /// Returns the lower bound, rounded down.
     pub fn lower(self) -> f64 {

@@ -9,22 +9,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rhae_engine::{
-    Action, ActionKind, ActionSet, Environment, EnvironmentError, Observation, Outcome, PlayState,
-    StateKey, key_of,
+    Action, ActionKind, ActionSet, BulkOptions, ClickRule, Environment, EnvironmentError, Identity,
+    Observation, Outcome, PlayState, StateKey, observation_key,
 };
 
-use crate::Explorable;
-
-/// The parts of an environment that identify a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Identity {
-    /// The settled frame only.
-    Frame,
-    /// The settled frame, plus the hidden state if the environment reports one.
-    FrameAndHidden,
-    /// The settled frame, plus every part of the state that the environment can inspect.
-    Deep,
-}
+use crate::bulk_build::explore_in_bulk;
+use crate::{Explorable, Graph, Progress, SearchOptions};
 
 /// The error message for a play that can no longer be forked although it could be forked before.
 const NOT_FORKABLE: &str = "the play can no longer be forked: replaying its actions gave a different \
@@ -34,7 +24,9 @@ const NOT_FORKABLE: &str = "the play can no longer be forked: replaying its acti
 ///
 /// The environment must support forks or snapshots. If it can be forked, every state holds its own
 /// fork. Otherwise every state holds a snapshot; before each action, one shared play is restored to
-/// the snapshot of the state.
+/// the snapshot of the state. If the environment supports
+/// [bulk searches](rhae_engine::BulkSearch), [`explore`](crate::explore) uses them; forks and
+/// snapshots then only serve to inspect single states.
 ///
 /// # Examples
 ///
@@ -56,6 +48,9 @@ pub struct EnvironmentLevel {
     level: u8,
     identity: Identity,
     reports_hidden: bool,
+    click_rule: ClickRule,
+    /// Whether states may be expanded in bulk.
+    bulk: bool,
     /// The play that is restored to a snapshot before each action, used where plays cannot be
     /// forked.
     walker: Mutex<Box<dyn Environment>>,
@@ -67,8 +62,10 @@ pub struct Position {
     play: Handle,
     key: StateKey,
     offered: ActionSet,
-    /// The clicks that may have an effect; `None` if the environment does not list them.
+    /// The cells to click; `None` if the environment neither lists nor computes them.
     clicks: Option<Arc<[(u8, u8)]>>,
+    /// Whether `clicks` are representative cells instead of listed ones.
+    representative: bool,
 }
 
 #[derive(Clone)]
@@ -89,15 +86,38 @@ impl EnvironmentLevel {
         identity: Identity,
     ) -> Result<Self, EnvironmentError> {
         let level = environment.observation().levels_completed;
-        let start = position(&*environment, handle_of(&*environment)?, identity);
+        let lists_clicks = environment
+            .observation()
+            .available
+            .contains(ActionKind::Action6)
+            && environment.clicks().is_some();
+        let click_rule = if lists_clicks {
+            ClickRule::Listed
+        } else {
+            ClickRule::Representative
+        };
+        let play = handle_of(&*environment)?;
+        let start = position(&*environment, play, identity, click_rule);
         let reports_hidden = environment.hidden_key().is_some();
         Ok(Self {
             start,
             level,
             identity,
             reports_hidden,
+            click_rule,
+            bulk: true,
             walker: Mutex::new(environment),
         })
+    }
+
+    /// Returns the level with bulk searches disabled, so that every action is applied to a fork of
+    /// its own. The graph is the same.
+    #[must_use]
+    pub fn step_by_step(self) -> Self {
+        Self {
+            bulk: false,
+            ..self
+        }
     }
 
     /// Returns the name of the identity that the level actually uses, as it is written to reports.
@@ -112,8 +132,8 @@ impl EnvironmentLevel {
         }
     }
 
-    /// Returns whether the environment lists the clicks that may have an effect. If it does not and
-    /// clicks are offered, a search is complete only with
+    /// Returns whether the start offers no clicks, or the environment lists the cells that may have
+    /// an effect or computes representative ones. Otherwise a search tries clicks only with
     /// [`SearchOptions::all_clicks`](crate::SearchOptions::all_clicks).
     pub fn lists_clicks(&self) -> bool {
         self.start.clicks.is_some() || !self.start.offered.contains(ActionKind::Action6)
@@ -135,23 +155,32 @@ impl EnvironmentLevel {
         environment: &dyn Environment,
         play: Handle,
     ) -> Outcome {
-        *state = position(environment, play, self.identity);
+        *state = position(environment, play, self.identity, self.click_rule);
         self.outcome(environment.observation())
     }
 }
 
-fn position(environment: &dyn Environment, play: Handle, identity: Identity) -> Position {
+fn position(
+    environment: &dyn Environment,
+    play: Handle,
+    identity: Identity,
+    click_rule: ClickRule,
+) -> Position {
     let offered = environment.observation().available;
-    let clicks = if offered.contains(ActionKind::Action6) {
-        environment.clicks().map(Into::into)
+    let has_clicks = offered.contains(ActionKind::Action6);
+    let listed = has_clicks.then(|| environment.clicks()).flatten();
+    let representative = has_clicks && listed.is_none() && click_rule == ClickRule::Representative;
+    let clicks = if representative {
+        environment.representative_clicks()
     } else {
-        None
+        listed
     };
     Position {
         play,
         key: key_by(environment, identity),
         offered,
-        clicks,
+        clicks: clicks.map(Into::into),
+        representative,
     }
 }
 
@@ -178,12 +207,12 @@ pub fn key_by(environment: &dyn Environment, identity: Identity) -> StateKey {
         Identity::FrameAndHidden => environment.hidden_key(),
         Identity::Deep => environment.deep_key(),
     };
-    key_of(&(
+    observation_key(
         seen.settled().cells(),
         seen.levels_completed,
         seen.state,
         hidden,
-    ))
+    )
 }
 
 impl Explorable for EnvironmentLevel {
@@ -198,8 +227,8 @@ impl Explorable for EnvironmentLevel {
         state.offered
     }
 
-    /// Appends nothing if the environment does not list its clicks. Such a level needs a search
-    /// that tries all cells.
+    /// Appends nothing if the environment neither lists nor computes cells to click. Such a level
+    /// needs a search that tries all cells.
     fn clicks(&self, state: &Position, actions: &mut Vec<Action>) {
         actions.extend(
             state
@@ -208,6 +237,10 @@ impl Explorable for EnvironmentLevel {
                 .flat_map(|cells| cells.iter())
                 .filter_map(|&(x, y)| Action::click(x, y)),
         );
+    }
+
+    fn has_representative_clicks(&self, state: &Position) -> bool {
+        state.representative
     }
 
     fn step(&self, state: &mut Position, action: Action) -> Result<Outcome, EnvironmentError> {
@@ -244,6 +277,34 @@ impl Explorable for EnvironmentLevel {
             // An estimate, because a fork holds its last frames and further data of unknown size.
             Handle::Fork(_) => 1 << 15,
             Handle::Snapshot(snapshot) => snapshot.len(),
+        }
+    }
+
+    fn explore_in_bulk(
+        &self,
+        search: &SearchOptions,
+        should_continue: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<Option<Graph>, EnvironmentError> {
+        // A play that cannot be forked was used to restore snapshots, so it may have left the start.
+        if !self.bulk || !matches!(self.start.play, Handle::Fork(_)) {
+            return Ok(None);
+        }
+        let options = BulkOptions {
+            identity: self.identity,
+            clicks: if search.all_clicks {
+                ClickRule::All
+            } else {
+                self.click_rule
+            },
+            workers: search.threads.max(1),
+        };
+        let bulk = {
+            let walker = self.walker.lock().unwrap_or_else(PoisonError::into_inner);
+            walker.bulk_search(&options)?
+        };
+        match bulk {
+            Some(bulk) => explore_in_bulk(&*bulk, self.start.key, search, should_continue),
+            None => Ok(None),
         }
     }
 }

@@ -78,6 +78,7 @@ impl<'a, E: Explorable, const PACKED: bool> Expander<'a, E, PACKED> {
         batch.has_clicks |= clicks;
         if clicks && !self.all_clicks {
             self.level.clicks(state.1, &mut self.actions);
+            batch.representative_clicks |= self.level.has_representative_clicks(state.1);
         }
         for &action in &self.actions {
             let reached = successor::<E, PACKED>(self.level, state, action, &mut batch.unpackable)?;

@@ -7,6 +7,8 @@ use rhae_engine::{
     key_of,
 };
 
+use crate::{Graph, Progress, SearchOptions};
+
 /// A level as an implicit graph of states.
 ///
 /// A search starts at [`start`](Self::start), applies every action in [`actions`](Self::actions)
@@ -32,6 +34,12 @@ pub trait Explorable: Sync {
     /// Appends the clicks that may have an effect in a state. It is called only where clicks are
     /// offered. The default appends none.
     fn clicks(&self, _state: &Self::State, _actions: &mut Vec<Action>) {}
+
+    /// Returns whether the [`clicks`](Self::clicks) of a state are only representative: other clicks
+    /// may have other effects.
+    fn has_representative_clicks(&self, _state: &Self::State) -> bool {
+        false
+    }
 
     /// Appends the actions that a search tries in a state: simple actions in the order of their
     /// ids, then the [`clicks`](Self::clicks).
@@ -95,6 +103,21 @@ pub trait Explorable: Sync {
     /// limit.
     fn heap_bytes(&self, _state: &Self::State) -> usize {
         0
+    }
+
+    /// Builds the graph where the game runs, if that is faster than to apply the actions one by one
+    /// with [`step`](Self::step). The graph must be the same. The default returns `None`, which means
+    /// that the search uses `step`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the environment fails.
+    fn explore_in_bulk(
+        &self,
+        _search: &SearchOptions,
+        _should_continue: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<Option<Graph>, Self::Error> {
+        Ok(None)
     }
 }
 

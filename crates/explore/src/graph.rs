@@ -74,6 +74,7 @@ pub struct Graph {
     pub(crate) stop: Option<StopReason>,
     pub(crate) packed: bool,
     pub(crate) has_clicks: bool,
+    pub(crate) representative_clicks: bool,
     pub(crate) peak_bytes: usize,
 }
 
@@ -167,6 +168,13 @@ impl Graph {
     /// Returns whether any expanded state offers clicks.
     pub const fn has_clicks(&self) -> bool {
         self.has_clicks
+    }
+
+    /// Returns whether the search clicked representative cells in any state, because the environment
+    /// does not list where clicks may have an effect. Clicks on other cells may then lead to further
+    /// states, so the graph proves no probabilities and no dead ends.
+    pub const fn has_representative_clicks(&self) -> bool {
+        self.representative_clicks
     }
 
     /// Returns whether the graph contains the transitions that a policy needs. [`Policy::Blind`]

@@ -11,13 +11,15 @@ pub struct LevelReport {
     /// The clicks that were searched.
     pub clicks: Clicks,
     /// The number of states that are not terminal and from which no win is reachable. In an
-    /// incomplete graph, only states for which this is proved are counted.
+    /// incomplete graph, only states for which this is proved are counted. With representative
+    /// clicks nothing is proved, so the number is 0.
     pub dead_ends: usize,
     /// A shortest sequence of actions that leads to a dead end.
     pub first_dead_end: Option<Vec<Action>>,
     pub shortest_win: Option<ShortestWin>,
     /// The probability that uniform random play wins: the policy
-    /// [`Valid`](crate::Policy::Valid).
+    /// [`Valid`](crate::Policy::Valid). With representative clicks it is unknown, so its bounds are
+    /// 0 and 1.
     pub win_chance: WinChance,
     /// The same for the policy [`Blind`](crate::Policy::Blind). It is known if all cells were
     /// clicked, or if the level has no clicks; then both policies choose the same actions.
@@ -105,6 +107,9 @@ pub enum Clicks {
     None,
     /// The clicks that the environment lists.
     Listed,
+    /// One cell per sprite and per connected component of the frame, in at least one state, because
+    /// the environment does not list its clicks. Other clicks may lead to further states.
+    Representative,
     /// Clicks on all cells.
     All,
 }
@@ -115,6 +120,7 @@ impl Clicks {
         match self {
             Self::None => "none",
             Self::Listed => "listed",
+            Self::Representative => "representative",
             Self::All => "all",
         }
     }
@@ -151,4 +157,13 @@ pub struct WinChance {
     /// Proved bounds of the probability of winning within
     /// [`AnalysisOptions::within`](crate::AnalysisOptions::within) actions.
     pub within: Chance,
+}
+
+impl WinChance {
+    /// A probability about which nothing is known.
+    pub(crate) const UNKNOWN: Self = Self {
+        eventually: Chance::UNKNOWN,
+        fraction: None,
+        within: Chance::UNKNOWN,
+    };
 }

@@ -40,6 +40,9 @@ pub struct ExploreOptions {
     pub checks: Option<u32>,
     /// How states of hosted games are identified.
     pub identity: Identity,
+    /// Whether states of hosted games are expanded one action at a time instead of in bulk. This is
+    /// slower and gives the same graph.
+    pub step_by_step: bool,
 }
 
 impl Default for ExploreOptions {
@@ -51,6 +54,7 @@ impl Default for ExploreOptions {
             time_limit: Duration::from_mins(1),
             checks: None,
             identity: Identity::FrameAndHidden,
+            step_by_step: false,
         }
     }
 }
@@ -116,6 +120,7 @@ impl<'a> Explorer<'a> {
                 nodes: options.search.limits.nodes,
                 bytes: options.search.limits.bytes,
                 checks: 0,
+                threads: options.search.threads,
                 ..GraphLimits::default()
             };
             let stored = StoredRecordings::read(games, &[])?;
@@ -214,7 +219,10 @@ impl<'a> Explorer<'a> {
             })
         };
         progress(ExploreProgress::Entering);
-        let level = EnvironmentLevel::new(enter()?, self.options.identity)?;
+        let mut level = EnvironmentLevel::new(enter()?, self.options.identity)?;
+        if self.options.step_by_step {
+            level = level.step_by_step();
+        }
         if !level.lists_clicks() && !self.options.search.all_clicks {
             return Err(InspectError::UnlistedClicks(self.info.id.to_string()));
         }

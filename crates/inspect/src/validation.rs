@@ -76,6 +76,7 @@ impl ValidationOptions {
             limits: GraphLimits {
                 nodes: self.nodes.unwrap_or(nodes),
                 checks: if hosted { 200 } else { default.checks },
+                threads: if hosted { self.jobs } else { 1 },
                 ..default
             },
         }

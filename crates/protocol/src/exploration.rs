@@ -25,7 +25,8 @@ pub struct ExploredLevel {
     /// How states are identified: `packed` (exactly) or `hash-126`; for hosted games `frame`,
     /// `frame-and-hidden` or `deep`.
     pub identity: &'static str,
-    /// The clicks that were searched: `listed` or `all`, or `none` if the level has no clicks.
+    /// The clicks that were searched: `listed`, `representative` or `all`, or `none` if the level has
+    /// no clicks. With representative clicks no probability and no dead end is proved.
     pub clicks: &'static str,
     /// The number of states that were not expanded.
     pub frontier: usize,

@@ -92,6 +92,7 @@ impl ExploreRequest {
             time_limit: seconds,
             checks: self.checks,
             identity: identity(self.deep),
+            step_by_step: false,
         })
     }
 }

@@ -36,10 +36,22 @@ pub fn exploration_facts(level: &ExploredLevel) -> Vec<(&'static str, String)> {
         ("dead ends", format!("{at_least}{}", level.dead_ends)),
         (
             "shortest win",
-            shortest_text(level.shortest_win.as_ref(), level.complete),
+            shortest_text(
+                level.shortest_win.as_ref(),
+                level.complete && level.clicks != "representative",
+            ),
         ),
         ("win probability", eventually_text(&level.p_win)),
     ];
+    if level.clicks == "representative" {
+        facts.insert(
+            2,
+            (
+                "clicks",
+                "one cell per sprite and area of one colour; --all-clicks tries all".to_owned(),
+            ),
+        );
+    }
     let within = format!(
         "{}: {}",
         counted(level.p_win_within.actions.into(), "action"),

@@ -24,6 +24,8 @@ pub struct GraphLimits {
     /// The maximum number of states of a level with clicks that is searched a second time, with
     /// clicks on all cells, to compute the probability that a blindly clicking player wins.
     pub blind_nodes: usize,
+    /// The number of threads of a search, or of processes for a hosted game.
+    pub threads: usize,
 }
 
 impl Default for GraphLimits {
@@ -34,6 +36,7 @@ impl Default for GraphLimits {
             checks: 2_000,
             boards: 4_000_000,
             blind_nodes: 3_000,
+            threads: 1,
         }
     }
 }
@@ -74,6 +77,9 @@ pub struct LevelGraph {
     pub p_blind: Option<Chance>,
     /// Whether any state offers clicks.
     pub has_clicks: bool,
+    /// Whether only representative cells were clicked, because the environment does not list its
+    /// clicks. Other clicks may then lead to further states, so nothing is proved.
+    pub has_representative_clicks: bool,
     /// The number of actions to which `p_within` and `p_blind` refer.
     pub within: u32,
     /// The errors that a random check of the graph found.
@@ -84,9 +90,9 @@ pub struct LevelGraph {
 }
 
 impl LevelGraph {
-    /// Returns whether every reachable state was expanded.
+    /// Returns whether every reachable state was expanded, by all clicks that may have an effect.
     pub fn is_complete(&self) -> bool {
-        self.stop.is_none()
+        self.stop.is_none() && !self.has_representative_clicks
     }
 }
 
@@ -123,12 +129,14 @@ pub fn level_graph<E: Explorable>(
             ..Limits::default()
         },
         all_clicks: false,
-        threads: 1,
+        threads: limits.threads.max(1),
     };
     let graph = explore(level, &search, &mut *should_continue)?;
     let reachable = Reachability::of(&graph);
-    let is_dead_end =
-        |node: u32| graph.outcome(node) == Outcome::Continue && !reachable.win[node as usize];
+    let proves = !graph.has_representative_clicks();
+    let is_dead_end = |node: u32| {
+        proves && graph.outcome(node) == Outcome::Continue && !reachable.win[node as usize]
+    };
     let is_soft_lock = |node: u32| is_dead_end(node) && !reachable.terminal[node as usize];
     let nodes = 0..graph.nodes() as u32;
     let first_dead_end = nodes
@@ -141,10 +149,14 @@ pub fn level_graph<E: Explorable>(
     let loss = nodes
         .clone()
         .find(|&node| graph.outcome(node) == Outcome::GameOver);
-    let p_within = win_within(&graph, Policy::Valid, within, |_| true);
+    let p_within = if proves {
+        win_within(&graph, Policy::Valid, within, |_| true)
+    } else {
+        Chance::UNKNOWN
+    };
     let p_blind = if graph.supports(Policy::Blind) {
         Some(p_within)
-    } else if graph.is_complete() && graph.nodes() <= limits.blind_nodes {
+    } else if proves && graph.is_complete() && graph.nodes() <= limits.blind_nodes {
         let all = explore(
             level,
             &SearchOptions {
@@ -171,13 +183,15 @@ pub fn level_graph<E: Explorable>(
         win: win.map(actions_to).transpose()?,
         loss: loss.map(actions_to).transpose()?,
         shortest_wins: win.map_or(0, |win| count_shortest_wins(&graph, win)),
-        all_shortest_wins_counted: win.is_some_and(|win| has_all_shortest_wins(&graph, win)),
+        all_shortest_wins_counted: proves
+            && win.is_some_and(|win| has_all_shortest_wins(&graph, win)),
         dead_ends: nodes.clone().filter(|&node| is_dead_end(node)).count(),
         soft_locks: nodes.filter(|&node| is_soft_lock(node)).count(),
         first_dead_end: first_dead_end.map(actions_to).transpose()?,
         p_within,
         p_blind,
         has_clicks: graph.has_clicks(),
+        has_representative_clicks: graph.has_representative_clicks(),
         within,
         warnings,
         shape: shape(&graph),

@@ -88,7 +88,12 @@ fn without_graph(subject: &dyn Subject, level: u8, reason: &str) -> Vec<Finding>
 }
 
 fn optimum(context: Context<'_>, level: u8, graph: &LevelGraph) -> Option<usize> {
-    if let Some(win) = &graph.win {
+    // With representative clicks, another click may win sooner.
+    if let Some(win) = graph
+        .win
+        .as_ref()
+        .filter(|_| !graph.has_representative_clicks)
+    {
         return Some(win.len());
     }
     let options = context.options;
