@@ -28,15 +28,21 @@ import signal
 import struct
 import sys
 import types
+from collections.abc import Callable
 from typing import Any, BinaryIO, ClassVar
 
 VERSION = 1
-HELLO, OPEN, ACT, FORK, SAVE, LOAD, CLOSE, STATE = range(1, 9)
-READY, OBSERVATION, DONE, SAVED, STATED, IMPOSSIBLE, FAILED = 0x81, 0x82, 0x83, 0x84, 0x85, 0xFE, 0xFF
+HELLO, OPEN, ACT, FORK, SAVE, LOAD, CLOSE, STATE, EXPAND = range(1, 10)
+READY, OBSERVATION, DONE, SAVED, STATED, EXPANDED, IMPOSSIBLE, FAILED = *range(0x81, 0x87), 0xFE, 0xFF
+# Bits of the message STATE.
+DEEP, SPRITES = 1, 2
 SIZE = 64
 # The official engine allows 1,000 frames per action and checks the limit one frame too late.
 MAX_FRAMES = 1001
 MAX_REASON_BYTES = 2000
+# Found in the source of every game that may use the global random generators: the name itself, or a
+# means to compute a name.
+USES_RANDOM = re.compile(rb"random|eval|exec|vars|globals|getattr|import_|importlib|__dict__|pickle")
 
 
 class Impossible(Exception):
@@ -57,6 +63,9 @@ class Play:
         self.game = game
         self.module = module
         self.randomness = randomness
+        # What was last observed: the status, the completed levels, the available actions as bits,
+        # and the cells of the settled frame. None after LOAD.
+        self.seen: tuple[int, int, int, bytes] | None = None
 
 
 class GameUnpickler(pickle.Unpickler):
@@ -91,6 +100,10 @@ class Host:
 
         self.numpy = numpy
         self.code: types.CodeType | None = None
+        self.search: tuple[int, Any] | None = None
+        # Saving and restoring the random states takes longer than most actions.
+        self.may_use_random = USES_RANDOM.search(source) is not None
+        self.send: Callable[[int, bytes], None] | None = None
 
     # One method per message.
 
@@ -109,21 +122,15 @@ class Host:
         return self.act(play, 0, 0, 0)
 
     def act(self, play: int, action: int, x: int, y: int) -> bytes:
-        game = self.enter(play).game
-        data = {"x": x, "y": y} if action == 6 else {}
-        action_input = self.engine.ActionInput(id=self.actions[action], data=data)
-        return self.observation(game.perform_action(action_input, raw=True))
+        entered = self.enter(play)
+        data = entered.game.perform_action(self.action_input(action, x, y), raw=True)
+        body, entered.seen = self.observation(data)
+        return body
 
     def fork(self, play: int, other: int) -> None:
         original = self.enter(play)
-        clone = getattr(original.game, "clone", None)
-        if not self.supports_copies():
-            raise Impossible("copies of games on the official engine are not always independent")
-        try:
-            game = clone() if clone else copy.deepcopy(original.game)
-        except Exception as error:
-            raise Impossible(reason(error, self.file)) from error
-        self.plays[other] = Play(game, original.module, self.randomness())
+        self.plays[other] = Play(self.copy_of(original.game), original.module, self.randomness())
+        self.plays[other].seen = original.seen
 
     def save(self, play: int) -> bytes:
         game = self.enter(play).game
@@ -141,31 +148,50 @@ class Host:
         game, randomness = GameUnpickler(data, module).load()
         self.plays[play] = Play(game, module, randomness)
 
-    def state(self, play: int, deep: int) -> bytes:
+    def state(self, play: int, flags: int) -> bytes:
         """Returns a key that distinguishes states with identical frames, and the listed clicks.
 
-        If `deep` is set, the key is derived from all Python state of the play, otherwise from the
-        game's `_get_hidden_state`.
+        If the game lists no clicks, returns one cell per sprite if `flags` asks for that.
         """
         game = self.enter(play).game
-        base = self.engine.ARCBaseGame
+        key = self.hidden_key(game, bool(flags & DEEP))
+        cells, listed = self.clicks(game), 1
+        if cells is None:
+            cells, listed = (self.sprite_cells(game), 2) if flags & SPRITES else ([], 0)
+        head = struct.pack("<B16sBH", key is not None, key or bytes(16), listed, len(cells))
+        return head + bytes(part for cell in cells for part in cell)
+
+    def expand(self, play: int, body: bytes) -> bytes:
+        """Expands states of a search that starts at a play. See `rhae._expansion`.
+
+        A request without states only finds out whether that is possible.
+        """
+        if not self.supports_copies():
+            raise Impossible("copies of games on the official engine are not always independent")
         try:
-            if deep:
-                known, key = 1, Digest(self.numpy).of((game, self.randomness()))
-            else:
-                known = int(type(game)._get_hidden_state is not base._get_hidden_state)
-                key = Digest(self.numpy).of(self.numpy.asarray(game._get_hidden_state()))
-            valid = game._get_valid_actions() if 6 in game._available_actions else []
-            clicks = [(int(action.data["x"]), int(action.data["y"])) for action in valid if int(action.id.value) == 6]
-        except Exception as error:
-            raise Impossible(reason(error, self.file)) from error
-        clicks = [(x, y) for x, y in clicks if 0 <= x < SIZE and 0 <= y < SIZE]
-        lists = ("_get_valid_actions", "_get_valid_clickable_actions")
-        own = any(getattr(type(game), name) is not getattr(base, name) for name in lists)
-        # If a game does not override these methods, its list may be empty only because it uses no
-        # tags. Such a list does not mean that clicks have no effect.
-        listed = int(own or bool(clicks))
-        return struct.pack("<B16sBH", known, key, listed, len(clicks)) + bytes(part for click in clicks for part in click)
+            from rhae import _expansion
+        except ImportError as error:
+            raise Impossible("the installed package `rhae` has no module for searches") from error
+        if body[0] != _expansion.FORMAT:
+            raise Impossible(f"the installed package `rhae` uses version {_expansion.FORMAT} of searches, not {body[0]}")
+        request = _expansion.Request(body)
+        start = self.enter(play)
+        if start.seen is None:
+            raise Impossible("the frame of the play is unknown")
+        # A search switches between the random states of many games.
+        self.suspend()
+        self.current = None
+        if self.search is None or self.search[0] != play:
+            search = _expansion.Search(self, start, request.identity)
+            if not request.states:
+                self.copy_of(start.game)
+                return search.part(last=True)
+            _expansion.prepare_process()
+            self.search = (play, search)
+        send = self.send
+        assert send is not None, "`main` sets it"
+        part: bytes = self.search[1].expand(request, lambda part: send(EXPANDED, part))
+        return part
 
     def close(self, play: int) -> None:
         closed = self.plays.pop(play, None)
@@ -192,8 +218,86 @@ class Host:
         exec(self.code, module.__dict__)
         return module
 
+    def action_input(self, action: int, x: int, y: int) -> Any:
+        data = {"x": x, "y": y} if action == 6 else {}
+        return self.engine.ActionInput(id=self.actions[action], data=data)
+
+    def perform(self, game: Any, action: int, x: int, y: int) -> tuple[int, int, int, bytes]:
+        """Executes an action and returns what was observed, with the last frame only."""
+        data = game.perform_action(self.action_input(action, x, y), raw=True)
+        status, levels, offered = self.facts(data)
+        cells = b""
+        for index, frame in enumerate(data.frame):
+            cells = self.cells(index, frame)
+        return status, levels, offered, cells
+
+    def copy_of(self, game: Any) -> Any:
+        clone = getattr(game, "clone", None)
+        if not self.supports_copies():
+            raise Impossible("copies of games on the official engine are not always independent")
+        try:
+            return clone() if clone else copy.deepcopy(game)
+        except Exception as error:
+            raise Impossible(reason(error, self.file)) from error
+
+    def hidden_key(self, game: Any, deep: bool) -> bytes | None:
+        """Returns a key of the state that the frame does not show, or None if it is unknown.
+
+        If `deep` is set, the key is derived from all Python state of the play, otherwise from the
+        game's `_get_hidden_state`.
+        """
+        try:
+            if deep:
+                return Digest(self.numpy).of((game, self.randomness()))
+            if type(game)._get_hidden_state is self.engine.ARCBaseGame._get_hidden_state:
+                return None
+            return Digest(self.numpy).of(self.numpy.asarray(game._get_hidden_state()))
+        except Exception:
+            return None
+
+    def clicks(self, game: Any) -> list[tuple[int, int]] | None:
+        """Returns the cells where the game says that a click may have an effect, or None."""
+        base = self.engine.ARCBaseGame
+        try:
+            valid = game._get_valid_actions() if 6 in game._available_actions else []
+            clicks = [(int(action.data["x"]), int(action.data["y"])) for action in valid if int(action.id.value) == 6]
+        except Exception:
+            return None
+        clicks = [(x, y) for x, y in clicks if 0 <= x < SIZE and 0 <= y < SIZE]
+        lists = ("_get_valid_actions", "_get_valid_clickable_actions")
+        own = any(getattr(type(game), name) is not getattr(base, name) for name in lists)
+        # If a game does not override these methods, its list may be empty only because it uses no
+        # tags. Such a list does not mean that clicks have no effect.
+        return clicks[: 2**16 - 1] if own or clicks else None
+
+    def sprite_cells(self, game: Any) -> list[tuple[int, int]]:
+        """Returns the first cell of each visible sprite that is inside the frame."""
+        cells = []
+        try:
+            camera = game.camera
+            zoom, left, top = camera._calculate_scale_and_offset()
+            for sprite in game.current_level.get_sprites():
+                if not sprite.is_visible:
+                    continue
+                rows, columns = self.numpy.nonzero(self.numpy.asarray(sprite.render()) >= 0)
+                columns, rows = columns + int(sprite.x) - camera.x, rows + int(sprite.y) - camera.y
+                inside = (columns >= 0) & (columns < camera.width) & (rows >= 0) & (rows < camera.height)
+                first = int(inside.argmax()) if inside.any() else None
+                if first is not None:
+                    cell = int(columns[first]) * zoom + left, int(rows[first]) * zoom + top
+                    if 0 <= cell[0] < SIZE and 0 <= cell[1] < SIZE:
+                        cells.append(cell)
+        except Exception:
+            return []
+        return cells[: 2**16 - 1]
+
     def randomness(self) -> Any:
         return random.getstate(), self.numpy.random.get_state()
+
+    def set_randomness(self, randomness: Any) -> None:
+        ours, numpys = randomness
+        random.setstate(ours)
+        self.numpy.random.set_state(numpys)
 
     def suspend(self) -> None:
         """Saves the random states of the current play."""
@@ -207,13 +311,19 @@ class Host:
             raise Refused(f"there is no play {play}")
         if play != self.current:
             self.suspend()
-            ours, numpys = found.randomness
-            random.setstate(ours)
-            self.numpy.random.set_state(numpys)
+            self.set_randomness(found.randomness)
             self.current = play
         return found
 
-    def observation(self, seen: Any) -> bytes:
+    def observation(self, seen: Any) -> tuple[bytes, tuple[int, int, int, bytes]]:
+        """Returns the body of an OBSERVATION, and what the play remembers of it."""
+        state, levels, offered = self.facts(seen)
+        frames = [self.cells(index, frame) for index, frame in enumerate(seen.frame)]
+        head = struct.pack("<BBBBBH", state, levels, int(seen.win_levels), offered, bool(seen.full_reset), len(frames))
+        return head + b"".join(frames), (state, levels, offered, frames[-1])
+
+    def facts(self, seen: Any) -> tuple[int, int, int]:
+        """Returns the status, the completed levels and the available actions as bits."""
         states = self.engine.GameState
         state = {states.WIN: 1, states.GAME_OVER: 2}.get(seen.state, 0)
         levels = (int(seen.levels_completed), int(seen.win_levels))
@@ -225,8 +335,7 @@ class Host:
         offered = 0
         for action in seen.available_actions:
             offered |= 1 << int(action) if 0 <= int(action) <= 7 else 0
-        head = struct.pack("<BBBBBH", state, *levels, offered, bool(seen.full_reset), len(frames))
-        return head + b"".join(self.cells(index, frame) for index, frame in enumerate(frames))
+        return state, levels[0], offered
 
     def cells(self, index: int, frame: Any) -> bytes:
         array = self.numpy.asarray(frame)
@@ -261,6 +370,8 @@ class Host:
                 return DONE, b""
             if kind == STATE:
                 return STATED, self.state(play, *struct.unpack("<B", rest))
+            if kind == EXPAND:
+                return EXPANDED, self.expand(play, rest)
             if kind == CLOSE:
                 self.close(play)
                 return None, b""
@@ -418,12 +529,17 @@ def main(arguments: list[str]) -> None:
     (length,) = struct.unpack("<I", read_exactly(messages, 4))
     source = read_exactly(messages, length)
     host = Host(file, source, class_name, float(seconds))
+
+    def send(kind: int, body: bytes) -> None:
+        write_all(answers, struct.pack("<IB", len(body) + 1, kind) + body)
+
+    host.send = send
     while True:
         (length,) = struct.unpack("<I", read_exactly(messages, 4))
         message = read_exactly(messages, length)
         kind, body = host.answer(message[0], message[1:])
         if kind is not None:
-            write_all(answers, struct.pack("<IB", len(body) + 1, kind) + body)
+            send(kind, body)
 
 
 if __name__ == "__main__":

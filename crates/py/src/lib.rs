@@ -4,7 +4,8 @@
 //!
 //! - **Kernels** for `rhae.arcengine`, the drop-in replacement of the official engine: drawing
 //!   (`draw`), collisions (`collide`), queries (`find`), clicks (`clicks`), copies
-//!   (`copy`, `construct`). They work on the Python objects of a game.
+//!   (`copy`, `construct`). They work on the Python objects of a game. `state_key` serves searches in
+//!   a game's process.
 //! - **Bindings** to the libraries: one play (`play`), many plays (`vector`), scorecards, replays
 //!   and pictures (`results`), exploration and validation (`analysis`), runs of agents (`run`).
 //!
@@ -27,6 +28,7 @@ mod find;
 mod pixels;
 mod raw;
 mod rendered;
+mod state_key;
 
 mod action;
 mod analysis;
@@ -73,6 +75,8 @@ mod _native {
     use crate::hosting::launch;
     #[pymodule_export]
     use crate::play::{Play, StepResult};
+    #[pymodule_export]
+    use crate::state_key::{representative_clicks, state_key};
     #[pymodule_export]
     use crate::results::{Replay, games, methods, palette, png, replay_recording, scorecard};
     #[pymodule_export]

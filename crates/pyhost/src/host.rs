@@ -24,6 +24,9 @@ use crate::wire::{MAX_MESSAGE_BYTES, PROTOCOL, Reply, Request, sanitize};
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long to wait for the exit status of a process that has closed its pipe.
 const EXIT_WAIT: Duration = Duration::from_millis(500);
+/// How much longer than the limit of one action a part of a reply may take: a process may collect
+/// results for half a second before it starts the action that uses up the limit.
+const PART_MARGIN: Duration = Duration::from_secs(1);
 /// The number of bytes kept from the end of a process's standard error.
 const STDERR_TAIL_BYTES: usize = 2000;
 
@@ -169,6 +172,31 @@ impl Host {
 
     /// Sends a request and waits for the response, at most for the time limit of one action.
     pub(crate) fn request(&self, request: Request<'_>) -> Result<Reply, RequestError> {
+        let mut received = None;
+        self.exchange(request, Duration::ZERO, &mut |reply| {
+            received = Some(reply);
+            Ok(false)
+        })?;
+        received.ok_or(RequestError::ProcessGone)
+    }
+
+    /// Sends a request whose response has several parts. `on_reply` receives each part and returns
+    /// whether another follows; an error means that the process broke the protocol. Each part may
+    /// take the time limit of one action.
+    pub(crate) fn request_parts(
+        &self,
+        request: Request<'_>,
+        on_reply: &mut dyn FnMut(Reply) -> Result<bool, String>,
+    ) -> Result<(), RequestError> {
+        self.exchange(request, PART_MARGIN, on_reply)
+    }
+
+    fn exchange(
+        &self,
+        request: Request<'_>,
+        margin: Duration,
+        on_reply: &mut dyn FnMut(Reply) -> Result<bool, String>,
+    ) -> Result<(), RequestError> {
         let mut process = lock(&self.process);
         if self.is_dead() {
             return Err(RequestError::ProcessGone);
@@ -178,11 +206,28 @@ impl Host {
             return Err(RequestError::ProcessGone);
         }
         let closing = std::mem::take(&mut *lock(&self.closing));
-        match process.request(&closing, request, self.limit) {
-            Ok(Reply::Failed(reason)) => Err(RequestError::PlayFailed(reason)),
-            Ok(Reply::Unsupported(reason)) => Err(RequestError::Unsupported(reason)),
-            Ok(reply) => Ok(reply),
-            Err(reason) => {
+        let mut refused = None;
+        let exchanged =
+            process.exchange(
+                &closing,
+                request,
+                (self.limit, margin),
+                &mut |reply| match reply {
+                    Reply::Failed(reason) => {
+                        refused = Some(RequestError::PlayFailed(reason));
+                        Ok(false)
+                    }
+                    Reply::Unsupported(reason) => {
+                        refused = Some(RequestError::Unsupported(reason));
+                        Ok(false)
+                    }
+                    reply => on_reply(reply),
+                },
+            );
+        match (exchanged, refused) {
+            (Ok(()), None) => Ok(()),
+            (Ok(()), Some(error)) => Err(error),
+            (Err(reason), _) => {
                 self.dead.store(true, Ordering::Release);
                 Err(RequestError::PlayFailed(reason))
             }
@@ -198,23 +243,46 @@ impl Host {
 }
 
 impl Process {
-    /// Sends a request and reads the response. Kills the process after an error.
+    /// Sends a request and reads one response. Kills the process after an error.
     fn request(
         &mut self,
         closing: &[u32],
         request: Request<'_>,
         limit: Duration,
     ) -> Result<Reply, String> {
-        let deadline = Instant::now() + limit;
+        let mut received = None;
+        self.exchange(closing, request, (limit, Duration::ZERO), &mut |reply| {
+            received = Some(reply);
+            Ok(false)
+        })?;
+        received.ok_or_else(|| protocol_error("no response"))
+    }
+
+    /// Sends a request and reads responses as long as `on_reply` returns true, each within `limit`
+    /// and a margin. Kills the process after an error.
+    fn exchange(
+        &mut self,
+        closing: &[u32],
+        request: Request<'_>,
+        (limit, margin): (Duration, Duration),
+        on_reply: &mut dyn FnMut(Reply) -> Result<bool, String>,
+    ) -> Result<(), String> {
+        let mut deadline = Instant::now() + limit + margin;
         let mut bytes: Vec<u8> = closing
             .iter()
             .flat_map(|&play| Request::Close { play }.to_bytes())
             .collect();
         bytes.extend(request.to_bytes());
-        let reply = self
-            .write(&bytes, deadline)
-            .and_then(|()| self.read(deadline));
-        reply.map_err(|error| self.failure(error, limit))
+        let mut exchanged = self.write(&bytes, deadline);
+        while exchanged.is_ok() {
+            let reply = self.read(deadline);
+            match reply.and_then(|reply| on_reply(reply).map_err(PipeError::Protocol)) {
+                Ok(true) => deadline = Instant::now() + limit + margin,
+                Ok(false) => break,
+                Err(error) => exchanged = Err(error),
+            }
+        }
+        exchanged.map_err(|error| self.failure(error, limit))
     }
 
     /// Kills the process after an error and returns the reason.

@@ -72,6 +72,8 @@
 //! ```
 
 mod catalog;
+mod expansion;
+mod expansion_wire;
 mod fetch_record;
 mod folder;
 mod game;

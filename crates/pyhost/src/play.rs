@@ -7,10 +7,11 @@
 use std::sync::Arc;
 
 use rhae_engine::{
-    Action, Environment, EnvironmentError, Frame, FrameBuffer, GameInfo, Observation, PlayState,
-    StateKey,
+    Action, BulkOptions, BulkSearch, Environment, EnvironmentError, Frame, FrameBuffer, GameInfo,
+    Identity, Observation, PlayState, StateKey, observation_key, representative_clicks,
 };
 
+use crate::expansion::{HostedSearch, Origin};
 use crate::game::Game;
 use crate::host::RequestError;
 use crate::pool::{Pool, Slot};
@@ -99,13 +100,14 @@ impl HostedPlay {
 
     /// Requests the key and the clicks of the state. Only Rhae's own host supports this request, so
     /// it is not sent to programs that implement the protocol themselves.
-    fn state_info(&self, deep: bool) -> Option<StateInfo> {
+    fn state_info(&self, deep: bool, sprites: bool) -> Option<StateInfo> {
         if self.failed.is_some() || self.game.folder.source.is_none() {
             return None;
         }
         match self.try_request(Request::State {
             play: self.slot.play,
             deep,
+            sprites,
         }) {
             Ok(Some(Reply::State(state_info))) => Some(state_info),
             _ => None,
@@ -221,15 +223,53 @@ impl Environment for HostedPlay {
     /// Returns the key that the game reports through the engine's `_get_hidden_state`, if it
     /// overrides that method.
     fn hidden_key(&self) -> Option<StateKey> {
-        self.state_info(false)?.key
+        self.state_info(false, false)?.key
     }
 
     fn deep_key(&self) -> Option<StateKey> {
-        self.state_info(true)?.key
+        self.state_info(true, false)?.key
     }
 
     fn clicks(&self) -> Option<Vec<(u8, u8)>> {
-        self.state_info(false)?.clicks
+        self.state_info(false, false)?.clicks
+    }
+
+    fn representative_clicks(&self) -> Option<Vec<(u8, u8)>> {
+        // The sprites of a program that implements the protocol itself are unknown.
+        let sprites = self.state_info(false, true).and_then(|info| info.sprites);
+        let frame = self.observation.settled();
+        Some(representative_clicks(frame, &sprites.unwrap_or_default()))
+    }
+
+    fn bulk_search(
+        &self,
+        options: &BulkOptions,
+    ) -> Result<Option<Box<dyn BulkSearch>>, EnvironmentError> {
+        if self.failed.is_some() || self.game.folder.source.is_none() {
+            return Ok(None);
+        }
+        let hidden = match options.identity {
+            Identity::Frame => None,
+            Identity::FrameAndHidden => self.hidden_key(),
+            Identity::Deep => self.deep_key(),
+        };
+        let seen = &self.observation;
+        let origin = Origin {
+            pool: Arc::clone(&self.pool),
+            game: Arc::clone(&self.game),
+            seed: self.seed,
+            opening: self.opening,
+            log: self.log.clone(),
+            key: observation_key(
+                seen.settled().cells(),
+                seen.levels_completed,
+                seen.state,
+                hidden,
+            ),
+        };
+        let search = HostedSearch::open(origin, &self.slot, *options)
+            .map_err(|reason| failure(&self.game, &reason))?;
+        Ok(search.map(|search| Box::new(search) as Box<dyn BulkSearch>))
     }
 
     fn memory_bytes(&self) -> Option<u64> {
@@ -327,18 +367,45 @@ fn replay(
     opening: u64,
     log: &[(Action, u64)],
 ) -> Result<Slot, String> {
+    let (slot, observed) = open_play(pool, game, seed)?;
+    repeat(&slot, &observed, opening, log)?;
+    Ok(slot)
+}
+
+/// Opens a new play in a slot that has none yet and repeats the actions.
+pub(crate) fn replay_in(
+    slot: &Slot,
+    seed: u64,
+    opening: u64,
+    log: &[(Action, u64)],
+) -> Result<(), String> {
+    let open = Request::Open {
+        play: slot.play,
+        seed,
+    };
+    let observed = observe(slot, open).map_err(error_reason)?;
+    repeat(slot, &observed, opening, log)
+}
+
+/// Repeats the actions of a log after the opening RESET. Fails if the frames differ from the
+/// recorded ones.
+fn repeat(
+    slot: &Slot,
+    opened: &WireObservation,
+    opening: u64,
+    log: &[(Action, u64)],
+) -> Result<(), String> {
     let differs = |entry: usize| {
         format!(
             "the game is not deterministic: entry {entry} produced different frames when it was replayed"
         )
     };
-    let (slot, observed) = open_play(pool, game, seed)?;
-    if Frame::hash_all(&observed.frames) != opening {
+    if Frame::hash_all(&opened.frames) != opening {
         return Err(differs(1));
     }
     for (index, &(action, hash)) in log.iter().enumerate() {
         let observed = observe(
-            &slot,
+            slot,
             Request::Act {
                 play: slot.play,
                 action,
@@ -349,7 +416,7 @@ fn replay(
             return Err(differs(index + 2));
         }
     }
-    Ok(slot)
+    Ok(())
 }
 
 fn observe(slot: &Slot, request: Request<'_>) -> Result<WireObservation, RequestError> {
@@ -359,7 +426,7 @@ fn observe(slot: &Slot, request: Request<'_>) -> Result<WireObservation, Request
     }
 }
 
-fn error_reason(error: RequestError) -> String {
+pub(crate) fn error_reason(error: RequestError) -> String {
     match error {
         RequestError::Unsupported(reason) | RequestError::PlayFailed(reason) => reason,
         RequestError::ProcessGone => "the game's process ended".to_owned(),
@@ -385,6 +452,6 @@ fn observation(
     }
 }
 
-fn failure(game: &Game, reason: &str) -> EnvironmentError {
+pub(crate) fn failure(game: &Game, reason: &str) -> EnvironmentError {
     EnvironmentError::Failed(format!("`{}`: {reason}", game.info.id))
 }

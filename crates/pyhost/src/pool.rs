@@ -4,7 +4,7 @@
 //! normally has at most as many processes as the machine has cores. A few processes without plays
 //! are kept, because an interpreter takes long to start.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::game::{Game, HostConfig};
@@ -17,6 +17,8 @@ pub(crate) struct Pool {
     pub(crate) config: HostConfig,
     max_per_game: usize,
     hosts: Mutex<Vec<(Arc<Game>, Arc<Host>)>>,
+    /// The number of processes that are reserved for searches.
+    search_processes: AtomicUsize,
 }
 
 impl Pool {
@@ -26,6 +28,7 @@ impl Pool {
             config,
             max_per_game,
             hosts: Mutex::default(),
+            search_processes: AtomicUsize::new(0),
         }
     }
 
@@ -56,18 +59,48 @@ impl Pool {
         }
         // The lock is released while a process starts, so that other games are not blocked.
         // Concurrent calls may therefore start more processes than the limit.
+        let host = Arc::new(self.start(game)?);
+        let slot = take(&host);
+        lock(&self.hosts).push((Arc::clone(game), host));
+        Ok(slot)
+    }
+
+    /// Starts a process that no other play shares. It ends when its last slot is dropped.
+    pub(crate) fn dedicated(self: &Arc<Self>, game: &Arc<Game>) -> Result<Slot, String> {
+        let host = Arc::new(self.start(game)?);
+        host.plays.fetch_add(1, Ordering::Relaxed);
+        Ok(Slot {
+            pool: Arc::clone(self),
+            play: host.next_play_id(),
+            host,
+        })
+    }
+
+    fn start(&self, game: &Game) -> Result<Host, String> {
         let command = self
             .config
             .command(game)
             .map_err(|error| error.to_string())?;
-        let host = Arc::new(Host::start(
-            command,
-            game.folder.code(),
-            self.config.limits.action,
-        )?);
-        let slot = take(&host);
-        lock(&self.hosts).push((Arc::clone(game), host));
-        Ok(slot)
+        Host::start(command, game.folder.code(), self.config.limits.action)
+    }
+
+    /// Reserves up to `wanted` processes for a search, at least one. Concurrent searches together
+    /// get about as many as the machine has cores, or as one of them asked for.
+    pub(crate) fn reserve_search(self: &Arc<Self>, wanted: usize) -> SearchPermit {
+        let limit = self.max_per_game.max(wanted);
+        let mut count = 1;
+        let reserve = |used: usize| {
+            count = wanted.min(limit.saturating_sub(used)).max(1);
+            Some(used + count)
+        };
+        // The closure always returns a value, so the update cannot fail.
+        let _ = self
+            .search_processes
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, reserve);
+        SearchPermit {
+            pool: Arc::clone(self),
+            count,
+        }
     }
 
     /// Ends the oldest processes without plays until at most [`MAX_IDLE`] remain.
@@ -92,6 +125,20 @@ impl Pool {
         drop(hosts);
         // Ending processes takes time, so it happens after the lock is released.
         drop(surplus_hosts);
+    }
+}
+
+/// The number of processes that a search may start. Dropping it frees them for other searches.
+pub(crate) struct SearchPermit {
+    pool: Arc<Pool>,
+    pub(crate) count: usize,
+}
+
+impl Drop for SearchPermit {
+    fn drop(&mut self) {
+        self.pool
+            .search_processes
+            .fetch_sub(self.count, Ordering::Relaxed);
     }
 }
 

@@ -2,10 +2,13 @@
 //! describes them.
 //!
 //! A message consists of its length (four bytes), its kind (one byte) and its body. Numbers are
-//! little-endian. Every request except CLOSE has one reply. Replies are untrusted and checked. This
+//! little-endian. Every request has one reply, except CLOSE, which has none, and EXPAND, which has
+//! one or more (see `expansion_wire`). Replies are untrusted and checked. This
 //! module does not know about processes or pipes.
 
 use rhae_engine::{Action, ActionKind, ActionSet, CELLS, Frame, PlayState};
+
+use crate::expansion_wire::ExpansionPart;
 
 /// The version of the protocol that this software implements.
 pub const PROTOCOL: u16 = 1;
@@ -48,6 +51,13 @@ pub(crate) enum Request<'a> {
     State {
         play: u32,
         deep: bool,
+        /// Whether a game that does not list its clicks returns one cell per sprite instead.
+        sprites: bool,
+    },
+    /// Supported only by Rhae's own host, like `State`. The body follows the number of the play.
+    Expand {
+        play: u32,
+        body: &'a [u8],
     },
 }
 
@@ -67,7 +77,18 @@ impl Request<'_> {
             Self::Save { play } => put(5, &[&play.to_le_bytes()]),
             Self::Load { play, state } => put(6, &[&play.to_le_bytes(), state]),
             Self::Close { play } => put(7, &[&play.to_le_bytes()]),
-            Self::State { play, deep } => put(8, &[&play.to_le_bytes(), &[u8::from(deep)]]),
+            Self::State {
+                play,
+                deep,
+                sprites,
+            } => put(
+                8,
+                &[
+                    &play.to_le_bytes(),
+                    &[u8::from(deep) | u8::from(sprites) << 1],
+                ],
+            ),
+            Self::Expand { play, body } => put(9, &[&play.to_le_bytes(), body]),
         }
         let length = u32::try_from(bytes.len() - 4)
             .expect("requests are short, or contain a state that fitted into a reply");
@@ -99,6 +120,8 @@ pub(crate) enum Reply {
     Done,
     Saved(Vec<u8>),
     State(StateInfo),
+    /// A part of the reply to an EXPAND request.
+    Expanded(ExpansionPart),
     /// The process does not support the request; nothing has changed.
     Unsupported(String),
     /// The play is over, for this reason.
@@ -112,6 +135,8 @@ pub(crate) struct StateInfo {
     pub(crate) key: Option<u128>,
     /// The clicks that may have an effect, or `None` if unknown.
     pub(crate) clicks: Option<Vec<(u8, u8)>>,
+    /// One cell per sprite, if they were requested and the clicks are unknown.
+    pub(crate) sprites: Option<Vec<(u8, u8)>>,
 }
 
 impl StateInfo {
@@ -124,10 +149,16 @@ impl StateInfo {
         if !remainder.is_empty() || clicks.len() != usize::from(u16::from_le_bytes([low, high])) {
             return Err("a state whose clicks are cut off".to_owned());
         }
-        let clicks = clicks.iter().map(|&[x, y]| (x, y)).collect();
+        let cells: Vec<(u8, u8)> = clicks.iter().map(|&[x, y]| (x, y)).collect();
+        let (clicks, sprites) = match listed {
+            0 => (None, None),
+            2 => (None, Some(cells)),
+            _ => (Some(cells), None),
+        };
         Ok(Self {
             key: (known != 0).then(|| u128::from_le_bytes(*key)),
-            clicks: (listed != 0).then_some(clicks),
+            clicks,
+            sprites,
         })
     }
 }
@@ -160,6 +191,7 @@ impl Reply {
             0x83 => Self::Done,
             0x84 => Self::Saved(body.to_vec()),
             0x85 => Self::State(StateInfo::parse(body)?),
+            0x86 => Self::Expanded(ExpansionPart::parse(body)?),
             0xfe => Self::Unsupported(text()),
             0xff => Self::Failed(text()),
             other => return Err(format!("a message of the unknown kind {other}")),
