@@ -2,6 +2,7 @@
 
 use std::io;
 
+use rhae_engine::{CatalogError, EnvironmentError};
 use rhae_harness::HarnessError;
 use rhae_runs::RunsError;
 
@@ -24,6 +25,12 @@ pub enum BenchError {
     /// The server under test sent an unexpected response.
     #[error("{0}")]
     Response(String),
+    /// The hosted game is unknown or cannot be opened.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    /// The hosted game failed.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
     /// A child process failed or printed something unexpected.
     #[error("{0}")]
     Process(String),

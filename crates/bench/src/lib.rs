@@ -7,6 +7,7 @@
 //! | [`ServerBench`] | CPU time, commits and latency of an action on the server |
 //! | [`ValidateBench`] | the cost of validating the built-in environments |
 //! | [`PythonBench`] | the Python package compared with the official engine |
+//! | [`HostedBench`] | searches of hosted games compared with a bare loop in Python |
 //!
 //! Every result has a serialised form and, through [`Display`](std::fmt::Display), a table for
 //! people. Where a reference implementation exists, speed is a ratio to that reference, measured in
@@ -18,6 +19,7 @@
 mod agents;
 mod engine;
 mod error;
+mod hosted;
 mod python;
 mod server;
 mod validate;
@@ -29,6 +31,7 @@ use rustix::time::{ClockId, clock_gettime};
 pub use agents::{AgentBench, AgentsBench, LevelsBench};
 pub use engine::{EngineBench, EnvironmentBench};
 pub use error::BenchError;
+pub use hosted::{HostedBench, HostedOptions};
 pub use python::{PythonBench, PythonOptions};
 pub use server::{Measurement, ServerBench, ServerOptions, peer_python};
 pub use validate::{ValidateBench, ValidateRow};

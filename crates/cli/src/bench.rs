@@ -3,6 +3,7 @@
 
 mod agents;
 mod engine;
+mod hosted;
 mod python;
 mod server;
 mod validate;
@@ -12,8 +13,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-/// Measure the speed of the engine, the server, validation or the Python package, or the strength
-/// of the built-in agents.
+/// Measure the speed of the engine, the server, validation, searches of hosted games or the Python
+/// package, or the strength of the built-in agents.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae bench engine
@@ -21,6 +22,7 @@ use clap::{Args, Subcommand};
   rhae bench agents --seeds 10
   rhae bench server --peer
   rhae bench validate
+  rhae bench hosted --games-dir fixtures/games-explore --python .venv/bin/python
   rhae bench python --python .venv/bin/python --json")]
 pub(crate) struct BenchArgs {
     #[command(subcommand)]
@@ -30,6 +32,7 @@ pub(crate) struct BenchArgs {
 #[derive(Subcommand)]
 enum BenchCommand {
     Engine(engine::EngineArgs),
+    Hosted(hosted::HostedArgs),
     Agents(agents::AgentsArgs),
     Server(server::ServerArgs),
     Python(python::PythonArgs),
@@ -39,6 +42,7 @@ enum BenchCommand {
 pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
     match &args.command {
         BenchCommand::Engine(args) => engine::run(args),
+        BenchCommand::Hosted(args) => hosted::run(args),
         BenchCommand::Agents(args) => agents::run(args),
         BenchCommand::Server(args) => server::run(args),
         BenchCommand::Python(args) => python::run(args),

@@ -7,8 +7,8 @@
 //! from the start of the search.
 //!
 //! **Invariant:** the result of an expansion does not depend on which process computes it or on
-//! which copies exist. The number of copies is limited by the memory that the process uses, as
-//! measured from outside the process.
+//! which copies exist. The number of copies is limited by the memory that the process uses, which
+//! this process measures.
 
 mod path_node;
 mod response;

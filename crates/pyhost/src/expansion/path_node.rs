@@ -19,7 +19,7 @@ pub(super) struct PathNode {
     pub(super) depth: u32,
     pub(super) worker: usize,
     pub(super) process: u32,
-    /// The number of the copy in that process; 0 if there is none.
+    /// The number of the copy in that process; 0 without a copy.
     pub(super) copy: AtomicU32,
     pub(super) shared: Arc<Shared>,
 }

@@ -4,10 +4,16 @@
 use super::{Kind, commands, help, snapshot_name};
 
 /// Commands with `--json` whose document cannot be pinned, each with the reason.
-const WITHOUT_DOCUMENT: [(&str, &str); 1] = [(
-    "bench validate",
-    "it builds state graphs of up to a million states for all environments, which takes minutes",
-)];
+const WITHOUT_DOCUMENT: [(&str, &str); 2] = [
+    (
+        "bench validate",
+        "it builds state graphs of up to a million states for all environments, which takes minutes",
+    ),
+    (
+        "bench hosted",
+        "it needs a Python with the package `rhae`, which only the Python tests have",
+    ),
+];
 
 /// Returns the commands that need a snapshot and have none.
 ///

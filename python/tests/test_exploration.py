@@ -1,0 +1,232 @@
+"""Searches of hosted games: many states per message, several processes, representative clicks, and hostile games."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from program import FIXTURES, ROOT, hosting, program, rhae_json
+
+LARGE = ROOT / "fixtures" / "games-explore"
+HOSTILE = ROOT / "fixtures" / "games-hostile"
+
+
+def explored(at: Path, game: str, folder: Path, *flags: str) -> tuple[Any, Any]:
+    """Explores a level. Returns its report without the facts that differ between runs, and its graph."""
+    report = rhae_json(at, "explore", game, "--export", "graph.json", *hosting(folder), *flags)
+    for name in ("seconds", "states_per_s", "peak_bytes"):
+        report.pop(name)
+    return report, json.loads((at / "graph.json").read_text())
+
+
+def failure(at: Path, game: str, folder: Path, *flags: str) -> str:
+    """Explores a level of a game that fails. Returns the error message."""
+    command = [str(program()), "explore", game, *hosting(folder), *flags]
+    done = subprocess.run(command, cwd=at, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 1, done.stdout
+    return done.stderr
+
+
+def write_game(folder: Path, name: str, body: str) -> Path:
+    """Writes a game of one level with the arrows as actions, whose sprite `dot` moves in a row."""
+    home = folder / "games" / name / "v1"
+    home.mkdir(parents=True)
+    class_name = name.capitalize()
+    (home / "metadata.json").write_text(
+        json.dumps({"game_id": f"{name}-v1", "class_name": class_name, "baseline_actions": [5]})
+    )
+    (home / f"{name}.py").write_text(
+        "import gc, os, random, time\n"
+        "import numpy as np\n"
+        "from arcengine import ARCBaseGame, Camera, GameAction, Level, Sprite\n"
+        f"class {class_name}(ARCBaseGame):\n"
+        "    def __init__(self, seed=0):\n"
+        "        levels = [Level([Sprite([[9]], name='dot', x=8)], (16, 16))]\n"
+        f"        super().__init__('{name}', levels, available_actions=[1, 2, 3, 4])\n"
+        "    @property\n"
+        "    def dot(self):\n"
+        "        return self.current_level.get_sprites()[0]\n"
+        "    def step(self):\n"
+        + "".join(f"        {line}\n" for line in body.splitlines())
+        + "        self.complete_action()\n"
+    )
+    return folder / "games"
+
+
+WALK = """dx, dy = {1: (0, -1), 2: (0, 1), 3: (-1, 0), 4: (1, 0)}.get(self.action.id.value, (0, 0))
+self.dot.set_position((self.dot.x + dx) % 16, (self.dot.y + dy) % 16)"""
+
+
+@pytest.mark.parametrize(("game", "folder", "nodes"), [("en60", LARGE, 150), ("wk31", FIXTURES, 300), ("ck61", LARGE, 50)])
+def test_graph_does_not_depend_on_the_way_in_which_states_are_expanded(
+    tmp_path: Path, game: str, folder: Path, nodes: int
+) -> None:
+    limit = ["--nodes", str(nodes), "--checks", "20"]
+    expected = explored(tmp_path, game, folder, "--step-by-step", *limit)
+    assert len(expected[1]["nodes"]) > 3
+    for jobs in ("1", "3"):
+        assert explored(tmp_path, game, folder, "--jobs", jobs, *limit) == expected, jobs
+
+
+def test_deep_identity_gives_the_same_graph(tmp_path: Path) -> None:
+    flags = ["--deep", "--nodes", "60", "--checks", "20"]
+    expected = explored(tmp_path, "wk31", FIXTURES, "--step-by-step", *flags)
+    assert expected[0]["identity"] == "deep"
+    assert explored(tmp_path, "wk31", FIXTURES, "--jobs", "2", *flags) == expected
+
+
+def test_random_numbers_belong_to_each_state(tmp_path: Path) -> None:
+    """Draws random numbers in both generators, which the search must restore for every state."""
+    body = "\n".join((WALK, "self.dot.color_remap(None, random.randrange(4) + 4 * np.random.randint(2) + 1)"))
+    games = write_game(tmp_path, "rn01", body)
+    flags = ["--nodes", "200", "--depth", "4", "--deep", "--checks", "30"]
+    report, graph = explored(tmp_path, "rn01", games, "--step-by-step", *flags)
+    assert report["warnings"] == []
+    assert explored(tmp_path, "rn01", games, "--jobs", "2", *flags) == (report, graph)
+
+
+def test_game_without_listed_clicks_is_explored_by_representatives(tmp_path: Path) -> None:
+    report, graph = explored(tmp_path, "ck61", LARGE)
+    assert (report["clicks"], report["complete"]) == ("representative", True)
+    # Two lamps, the two colours of the switch, and the background.
+    assert all(len([edge for edge in graph["edges"] if edge[0] == node]) in (0, 5) for node in range(len(graph["nodes"])))
+    assert report["shortest_win"]["length"] == 1
+    assert report["p_win"] == {"lower": 0.0, "upper": 1.0, "fraction": None, "one_in": None}
+    assert (report["p_win_blind"], report["dead_ends"]) == (None, 0)
+    every, _ = explored(tmp_path, "ck61", LARGE, "--all-clicks", "--checks", "1")
+    assert (every["clicks"], every["nodes"]) == ("all", report["nodes"])
+    assert every["p_win_blind"]["upper"] > 0
+    second, _ = explored(tmp_path, "ck61", LARGE, "--level", "2")
+    assert second["shortest_win"] is not None
+
+
+def test_states_beyond_the_memory_limit_are_rebuilt(tmp_path: Path) -> None:
+    """Gives the processes so little memory that most copies must be rebuilt from the start."""
+    ballast = "\n".join((WALK, "self.ballast = np.full(1 << 20, self.dot.x + 16 * self.dot.y, dtype=np.uint8)"))
+    games = write_game(tmp_path, "bl01", ballast)
+    flags = ["--checks", "0", "--nodes", "250"]
+    report, graph = explored(tmp_path, "bl01", games, *flags)
+    assert report["nodes"] == 250
+    small = explored(tmp_path, "bl01", games, "--jobs", "2", "--host-memory", "1024", *flags)
+    assert small == (report, graph)
+
+
+def test_hang_in_the_middle_of_a_batch_is_reported(tmp_path: Path) -> None:
+    body = "\n".join((WALK, "while (self.dot.x, self.dot.y) == (11, 3): pass"))
+    games = write_game(tmp_path, "hg01", body)
+    found = failure(tmp_path, "hg01", games, "--host-seconds", "1", "--jobs", "2")
+    assert "did not respond within" in found
+
+
+def test_garbage_in_the_middle_of_a_batch_is_reported(tmp_path: Path) -> None:
+    assert "broke the protocol" in failure(tmp_path, "rubb", HOSTILE)
+
+
+def test_failure_is_that_of_the_first_state_in_order(tmp_path: Path) -> None:
+    """Two states fail. The one that a single process reaches first is reported, for every number of processes."""
+    body = "\n".join((WALK, "if self.dot.x in (5, 12): raise ValueError(f'column {self.dot.x}')"))
+    games = write_game(tmp_path, "fa01", body)
+    one = failure(tmp_path, "fa01", games)
+    assert "the game raised ValueError: column 5" in one
+    for flags in (["--jobs", "3"], ["--step-by-step"]):
+        assert failure(tmp_path, "fa01", games, *flags) == one
+
+
+def test_limit_before_a_failing_state_ends_the_search(tmp_path: Path) -> None:
+    body = "\n".join((WALK, "if self.dot.x == 5: raise ValueError"))
+    games = write_game(tmp_path, "lm01", body)
+    flags = ["--depth", "2", "--checks", "0"]
+    report, graph = explored(tmp_path, "lm01", games, *flags)
+    assert (report["stopped_by"], report["nodes"]) == ("depth", 13)
+    assert explored(tmp_path, "lm01", games, "--step-by-step", *flags) == (report, graph)
+
+
+def test_slow_game_is_stopped_by_the_time_limit(tmp_path: Path) -> None:
+    body = "\n".join((WALK, "time.sleep(0.05)"))
+    games = write_game(tmp_path, "sl01", body)
+    report, _ = explored(tmp_path, "sl01", games, "--seconds", "1", "--checks", "0")
+    assert (report["stopped_by"], report["complete"]) == ("time", False)
+
+
+def test_long_replays_do_not_exceed_the_time_limit_of_one_action(tmp_path: Path) -> None:
+    """Parts of a response that contain no result show that the process makes progress."""
+    host = start_host(write_game(tmp_path, "lp01", "\n".join((WALK, "time.sleep(0.2)"))) / "lp01" / "v1" / "lp01.py", "Lp01")
+    with host:
+        assert send(host, 2, (1).to_bytes(4, "little") + bytes(8))[0] == 0x82
+        path = bytes((4, 0, 0)) * 8
+        body = bytes((1, 1, 0)) + numbers(4, 0, 1, 0) + bytes((0,)) + numbers(8) + path
+        kinds, parts = [], []
+        kind, part = send(host, 9, numbers(1) + body)
+        while not part[0]:
+            kinds.append(kind)
+            parts.append(part)
+            kind, part = receive(host)
+        assert set(kinds) == {0x86}
+        assert any(len(part) == 17 for part in parts), "a part without records"
+        host.kill()
+
+
+def numbers(*values: int) -> bytes:
+    """Returns numbers of four bytes."""
+    return b"".join(value.to_bytes(4, "little") for value in values)
+
+
+def start_host(file: Path, class_name: str) -> subprocess.Popen[bytes]:
+    """Starts a host as the program does, but without its sandbox."""
+    import rhae.host
+
+    command = [sys.executable, "-P", rhae.host.__file__, str(file), class_name, "60"]
+    host = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "PYTHONHASHSEED": "0"})
+    assert host.stdin is not None
+    source = file.read_bytes()
+    host.stdin.write(numbers(len(source)) + source)
+    assert send(host, 1, b"\x01\x00")[0] == 0x81
+    return host
+
+
+def send(host: subprocess.Popen[bytes], kind: int, body: bytes) -> tuple[int, bytes]:
+    """Sends a message and returns the kind and the body of the first answer."""
+    assert host.stdin is not None
+    host.stdin.write(numbers(len(body) + 1) + bytes((kind,)) + body)
+    host.stdin.flush()
+    return receive(host)
+
+
+def receive(host: subprocess.Popen[bytes]) -> tuple[int, bytes]:
+    assert host.stdout is not None
+    length = int.from_bytes(host.stdout.read(4), "little")
+    message = host.stdout.read(length)
+    return message[0], message[1:]
+
+
+def test_unknown_version_of_the_request_is_refused(tmp_path: Path) -> None:
+    host = start_host(FIXTURES / "wk31" / "v1" / "wk31.py", "Wk31")
+    with host:
+        assert send(host, 2, (1).to_bytes(4, "little") + bytes(8))[0] == 0x82
+        kind, reason = send(host, 9, numbers(1) + bytes((99, 1, 0)) + numbers(0, 0, 0))
+        assert kind == 0xFE and b"version 1 of searches, not 99" in reason
+        # The play continues.
+        assert send(host, 3, numbers(1) + bytes((4, 0, 0)))[0] == 0x82
+        host.kill()
+
+
+def test_validation_searches_hosted_games_in_bulk(tmp_path: Path) -> None:
+    """A validation with several processes finds the same as with one."""
+    flags = ["validate", "en60", "--steps", "100", "--nodes", "400", *hosting(LARGE)]
+    done = [
+        subprocess.run(
+            [str(program()), *flags, "--jobs", jobs, "--json"], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        for jobs in ("1", "2")
+    ]
+    graphs = []
+    for one in done:
+        (environment,) = json.loads(one.stdout)["environments"]
+        rules = {rule["rule"]: rule for rule in environment["rules"]}
+        graphs.append([rules[name] for name in ("luck-proved", "wins", "dead-ends", "optimum")])
+    assert graphs[0] == graphs[1]
