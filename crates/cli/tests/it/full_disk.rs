@@ -64,7 +64,8 @@ fn evaluation_stops_and_resumes() {
     let journal = folder.path().join("run/journal.jsonl");
     let before = complete_lines(&journal);
     let answered = count(&before, "answered");
-    assert!(0 < answered && answered < 40, "{answered}");
+    // Each task has one test with two attempts.
+    assert!(0 < answered && answered < 80, "{answered}");
     let resume = ["arc", "eval", "--resume", "run", "--json"];
     let results = rhae(folder.path(), &resume).succeeded().json();
     assert_eq!(
@@ -73,7 +74,7 @@ fn evaluation_stops_and_resumes() {
     );
     let after = complete_lines(&journal);
     assert_eq!(&after[..before.len()], before, "no line is lost");
-    assert_eq!(count(&after, "answered"), 40);
+    assert_eq!(count(&after, "answered"), 80);
 }
 
 #[test]
