@@ -26,7 +26,9 @@ def explored(at: Path, game: str, folder: Path, *flags: str) -> tuple[Any, Any]:
 
 def failure(at: Path, game: str, folder: Path, *flags: str) -> str:
     """Explores a level of a game that fails. Returns the error message."""
-    command = [str(program()), "explore", game, *hosting(folder), *flags]
+    seconds = [] if "--host-seconds" in flags else ["--host-seconds", "60"]
+    hosted = ["--games-dir", str(folder), "--python", sys.executable, *seconds]
+    command = [str(program()), "explore", game, *hosted, *flags]
     done = subprocess.run(command, cwd=at, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 1, done.stdout
     return done.stderr
@@ -62,7 +64,7 @@ WALK = """dx, dy = {1: (0, -1), 2: (0, 1), 3: (-1, 0), 4: (1, 0)}.get(self.actio
 self.dot.set_position((self.dot.x + dx) % 16, (self.dot.y + dy) % 16)"""
 
 
-@pytest.mark.parametrize(("game", "folder", "nodes"), [("en60", LARGE, 150), ("wk31", FIXTURES, 300), ("ck61", LARGE, 50)])
+@pytest.mark.parametrize(("game", "folder", "nodes"), [("en60", LARGE, 60), ("wk31", FIXTURES, 120), ("ck61", LARGE, 50)])
 def test_graph_does_not_depend_on_the_way_in_which_states_are_expanded(
     tmp_path: Path, game: str, folder: Path, nodes: int
 ) -> None:
@@ -74,7 +76,7 @@ def test_graph_does_not_depend_on_the_way_in_which_states_are_expanded(
 
 
 def test_deep_identity_gives_the_same_graph(tmp_path: Path) -> None:
-    flags = ["--deep", "--nodes", "60", "--checks", "20"]
+    flags = ["--deep", "--nodes", "15", "--checks", "5"]
     expected = explored(tmp_path, "wk31", FIXTURES, "--step-by-step", *flags)
     assert expected[0]["identity"] == "deep"
     assert explored(tmp_path, "wk31", FIXTURES, "--jobs", "2", *flags) == expected
@@ -84,7 +86,7 @@ def test_random_numbers_belong_to_each_state(tmp_path: Path) -> None:
     """Draws random numbers in both generators, which the search must restore for every state."""
     body = "\n".join((WALK, "self.dot.color_remap(None, random.randrange(4) + 4 * np.random.randint(2) + 1)"))
     games = write_game(tmp_path, "rn01", body)
-    flags = ["--nodes", "200", "--depth", "4", "--deep", "--checks", "30"]
+    flags = ["--nodes", "60", "--deep", "--checks", "20"]
     report, graph = explored(tmp_path, "rn01", games, "--step-by-step", *flags)
     assert report["warnings"] == []
     assert explored(tmp_path, "rn01", games, "--jobs", "2", *flags) == (report, graph)
@@ -98,22 +100,20 @@ def test_game_without_listed_clicks_is_explored_by_representatives(tmp_path: Pat
     assert report["shortest_win"]["length"] == 1
     assert report["p_win"] == {"lower": 0.0, "upper": 1.0, "fraction": None, "one_in": None}
     assert (report["p_win_blind"], report["dead_ends"]) == (None, 0)
-    every, _ = explored(tmp_path, "ck61", LARGE, "--all-clicks", "--checks", "1")
-    assert (every["clicks"], every["nodes"]) == ("all", report["nodes"])
-    assert every["p_win_blind"]["upper"] > 0
     second, _ = explored(tmp_path, "ck61", LARGE, "--level", "2")
     assert second["shortest_win"] is not None
 
 
 def test_states_beyond_the_memory_limit_are_rebuilt(tmp_path: Path) -> None:
-    """Gives the processes so little memory that most copies must be rebuilt from the start."""
-    ballast = "\n".join((WALK, "self.ballast = np.full(1 << 20, self.dot.x + 16 * self.dot.y, dtype=np.uint8)"))
+    """Every state holds 8 MiB, so that half of the memory limit does not suffice for a depth of the search."""
+    ballast = "\n".join((WALK, "self.ballast = np.full(1 << 23, self.dot.x + 16 * self.dot.y, dtype=np.uint8)"))
     games = write_game(tmp_path, "bl01", ballast)
-    flags = ["--checks", "0", "--nodes", "250"]
-    report, graph = explored(tmp_path, "bl01", games, *flags)
-    assert report["nodes"] == 250
-    small = explored(tmp_path, "bl01", games, "--jobs", "2", "--host-memory", "1024", *flags)
-    assert small == (report, graph)
+    flags = ["explore", "bl01", "--checks", "0", *hosting(games)]
+    plenty = rhae_json(tmp_path, *flags)
+    little = rhae_json(tmp_path, *flags, "--jobs", "2", "--host-memory", "1024")
+    for name in ("nodes", "edges", "layers", "complete", "sccs"):
+        assert little[name] == plenty[name], name
+    assert (plenty["nodes"], plenty["complete"]) == (256, True)
 
 
 def test_hang_in_the_middle_of_a_batch_is_reported(tmp_path: Path) -> None:
@@ -171,6 +171,24 @@ def test_long_replays_do_not_exceed_the_time_limit_of_one_action(tmp_path: Path)
         host.kill()
 
 
+def test_all_cells_are_clicked_and_grouped_by_result() -> None:
+    host = start_host(LARGE / "ck61" / "v1" / "ck61.py", "Ck61")
+    with host:
+        assert send(host, 2, numbers(1) + bytes(8))[0] == 0x82
+        start = bytes((1, 1, 2)) + numbers(0, 0, 1, 0) + bytes((0,)) + numbers(0)
+        kind, part = send(host, 9, numbers(1) + start)
+        records = part[17:]
+        while not part[0]:
+            kind, part = receive(host)
+            records += part[17:]
+        host.kill()
+    assert kind == 0x86
+    edges = [records[at : at + 28] for at in range(0, len(records) - 2, 28)]
+    # Nothing, each lamp alone, and both lamps, which wins.
+    assert records[-2:] == bytes((0, 3)) and len({edge[8:24] for edge in edges}) == len(edges) == 4
+    assert sum(int.from_bytes(edge[5:7], "little") for edge in edges) == 64 * 64
+
+
 def numbers(*values: int) -> bytes:
     """Returns numbers of four bytes."""
     return b"".join(value.to_bytes(4, "little") for value in values)
@@ -217,7 +235,7 @@ def test_unknown_version_of_the_request_is_refused(tmp_path: Path) -> None:
 
 def test_validation_searches_hosted_games_in_bulk(tmp_path: Path) -> None:
     """A validation with several processes finds the same as with one."""
-    flags = ["validate", "en60", "--steps", "100", "--nodes", "400", *hosting(LARGE)]
+    flags = ["validate", "wk31", "--steps", "100", "--nodes", "60", *hosting(FIXTURES)]
     done = [
         subprocess.run(
             [str(program()), *flags, "--jobs", jobs, "--json"], cwd=tmp_path, capture_output=True, text=True, check=False
