@@ -15,6 +15,7 @@
 
 mod cards;
 mod counts;
+mod deadline;
 mod keys;
 mod listener;
 mod plays;
@@ -34,6 +35,7 @@ use tokio::sync::broadcast;
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinHandle;
 
+use crate::postgres::deadline::Deadlines;
 use crate::postgres::writer::{Append, Job};
 use crate::{
     Card, CardId, CardKey, CompletedRequest, IdempotencyKey, LogEntry, NewCard, NewPlay, Owner,
@@ -61,6 +63,7 @@ const NOTIFICATIONS: usize = 4096;
 /// Call [`close`](Self::close) before the process exits to wait for pending writes.
 pub struct PostgresStore {
     pool: PgPool,
+    deadlines: Arc<Deadlines>,
     jobs: Sender<Job>,
     writer: JoinHandle<()>,
     listener: JoinHandle<()>,
@@ -86,12 +89,9 @@ impl PostgresStore {
             .connect_lazy_with(address.options());
         let commits = Arc::new(AtomicU64::new(0));
         let (jobs, queue) = writer::queue();
-        let writer = tokio::spawn(writer::run(
-            address.clone(),
-            connection,
-            queue,
-            Arc::clone(&commits),
-        ));
+        let deadlines = Arc::new(Deadlines::default());
+        let writer = writer::Writer::new(address.clone(), connection, Arc::clone(&deadlines));
+        let writer = tokio::spawn(writer.run(queue, Arc::clone(&commits)));
         let (advanced, _) = broadcast::channel(NOTIFICATIONS);
         let listener = tokio::spawn(listener::run(
             listener::connect(&pool).await?,
@@ -99,6 +99,7 @@ impl PostgresStore {
         ));
         Ok(Self {
             pool,
+            deadlines,
             jobs,
             writer,
             listener,
@@ -125,27 +126,31 @@ impl Store for PostgresStore {
         card: NewCard,
         idempotency_key: Option<IdempotencyKey>,
     ) -> Pending<'_, ()> {
-        Box::pin(async move { cards::open(&self.pool, &card, idempotency_key.as_ref()).await })
+        Box::pin(
+            self.deadlines.write(async move {
+                cards::open(&self.pool, &card, idempotency_key.as_ref()).await
+            }),
+        )
     }
 
     fn card(&self, id: CardId) -> Pending<'_, Option<Card>> {
-        Box::pin(cards::find(&self.pool, id))
+        Box::pin(self.deadlines.read(cards::find(&self.pool, id)))
     }
 
     fn touch_card(&self, card: CardKey, _at_ms: u64) -> Pending<'_, ()> {
-        Box::pin(cards::touch(&self.pool, card))
+        Box::pin(self.deadlines.write(cards::touch(&self.pool, card)))
     }
 
     fn close_card(&self, card: CardKey, _at_ms: u64) -> Pending<'_, ()> {
-        Box::pin(cards::close(&self.pool, card))
+        Box::pin(self.deadlines.write(cards::close(&self.pool, card)))
     }
 
     fn close_stale(&self, cutoffs: StaleCutoffs) -> Pending<'_, Vec<CardId>> {
-        Box::pin(cards::close_stale(&self.pool, cutoffs))
+        Box::pin(self.deadlines.long(cards::close_stale(&self.pool, cutoffs)))
     }
 
     fn restart_idle_timers(&self, _at_ms: u64) -> Pending<'_, ()> {
-        Box::pin(cards::restart_idle_timers(&self.pool))
+        Box::pin(self.deadlines.long(cards::restart_idle_timers(&self.pool)))
     }
 
     fn open_play_idempotent(
@@ -153,11 +158,14 @@ impl Store for PostgresStore {
         play: NewPlay,
         idempotency_key: Option<IdempotencyKey>,
     ) -> Pending<'_, PlayKey> {
-        Box::pin(plays::open(&self.pool, play, idempotency_key))
+        Box::pin(
+            self.deadlines
+                .write(plays::open(&self.pool, play, idempotency_key)),
+        )
     }
 
     fn play(&self, id: PlayId) -> Pending<'_, Option<StoredPlay>> {
-        Box::pin(plays::find(&self.pool, id))
+        Box::pin(self.deadlines.read(plays::find(&self.pool, id)))
     }
 
     fn append_idempotent(
@@ -188,11 +196,11 @@ impl Store for PostgresStore {
     }
 
     fn log(&self, play: PlayKey) -> Pending<'_, Vec<Entry>> {
-        Box::pin(plays::log(&self.pool, play))
+        Box::pin(self.deadlines.long(plays::log(&self.pool, play)))
     }
 
     fn card_log(&self, card: CardKey) -> Pending<'_, Vec<PlayLog>> {
-        Box::pin(plays::card_log(&self.pool, card))
+        Box::pin(self.deadlines.long(plays::card_log(&self.pool, card)))
     }
 
     fn completed_request<'a>(
@@ -200,15 +208,21 @@ impl Store for PostgresStore {
         owner: Owner,
         key: &'a str,
     ) -> Pending<'a, Option<CompletedRequest>> {
-        Box::pin(requests::completed_request(&self.pool, owner, key))
+        Box::pin(
+            self.deadlines
+                .read(requests::completed_request(&self.pool, owner, key)),
+        )
     }
 
     fn delete_idempotency_keys(&self, age_ms: u64, _now_ms: u64) -> Pending<'_, u64> {
-        Box::pin(requests::delete_old(&self.pool, age_ms))
+        Box::pin(
+            self.deadlines
+                .long(requests::delete_old(&self.pool, age_ms)),
+        )
     }
 
     fn head(&self, play: PlayKey) -> Pending<'_, u32> {
-        Box::pin(plays::head(&self.pool, play))
+        Box::pin(self.deadlines.read(plays::head(&self.pool, play)))
     }
 
     fn subscribe(&self) -> broadcast::Receiver<PlayId> {
@@ -216,23 +230,29 @@ impl Store for PostgresStore {
     }
 
     fn log_from(&self, play: PlayKey, from: u32, limit: u32) -> Pending<'_, Vec<LogEntry>> {
-        Box::pin(plays::log_from(&self.pool, play, from, limit))
+        Box::pin(
+            self.deadlines
+                .read(plays::log_from(&self.pool, play, from, limit)),
+        )
     }
 
     fn runs(&self, play: PlayKey) -> Pending<'_, Vec<RunCounts>> {
-        Box::pin(plays::runs(&self.pool, play))
+        Box::pin(self.deadlines.read(plays::runs(&self.pool, play)))
     }
 
     fn card_runs(&self, card: CardKey) -> Pending<'_, Vec<PlayRuns>> {
-        Box::pin(plays::card_runs(&self.pool, card))
+        Box::pin(self.deadlines.read(plays::card_runs(&self.pool, card)))
     }
 
     fn play_facts(&self, id: PlayId) -> Pending<'_, Option<PlayFacts>> {
-        Box::pin(plays::facts(&self.pool, id))
+        Box::pin(self.deadlines.read(plays::facts(&self.pool, id)))
     }
 
     fn owner_plays(&self, owner: Owner, limit: u32) -> Pending<'_, Vec<PlayFacts>> {
-        Box::pin(plays::of_owner(&self.pool, owner, limit))
+        Box::pin(
+            self.deadlines
+                .read(plays::of_owner(&self.pool, owner, limit)),
+        )
     }
 
     fn active_plays(
@@ -242,7 +262,10 @@ impl Store for PostgresStore {
         _now_ms: u64,
         limit: u32,
     ) -> Pending<'_, Vec<PlayFacts>> {
-        Box::pin(plays::active(&self.pool, owner, age_ms, limit))
+        Box::pin(
+            self.deadlines
+                .read(plays::active(&self.pool, owner, age_ms, limit)),
+        )
     }
 
     fn cards_before(
@@ -251,31 +274,40 @@ impl Store for PostgresStore {
         before: Option<CardKey>,
         limit: u32,
     ) -> Pending<'_, Vec<Card>> {
-        Box::pin(cards::before(&self.pool, owner, before, limit))
+        Box::pin(
+            self.deadlines
+                .read(cards::before(&self.pool, owner, before, limit)),
+        )
     }
 
     fn plays_after(&self, play: Option<PlayKey>, limit: u32) -> Pending<'_, Vec<StoredPlay>> {
-        Box::pin(plays::after(&self.pool, play, limit))
+        Box::pin(self.deadlines.long(plays::after(&self.pool, play, limit)))
     }
 
     fn stored_bytes(&self, owner: Owner) -> Pending<'_, u64> {
-        Box::pin(plays::stored_bytes(&self.pool, owner))
+        Box::pin(self.deadlines.read(plays::stored_bytes(&self.pool, owner)))
     }
 
     fn play_count(&self) -> Pending<'_, u64> {
-        Box::pin(plays::count(&self.pool))
+        Box::pin(self.deadlines.long(plays::count(&self.pool)))
     }
 
     fn save_snapshot(&self, play: PlayKey, snapshot: Snapshot) -> Pending<'_, ()> {
-        Box::pin(async move { plays::save_snapshot(&self.pool, play, &snapshot).await })
+        Box::pin(
+            self.deadlines
+                .write(async move { plays::save_snapshot(&self.pool, play, &snapshot).await }),
+        )
     }
 
     fn snapshots(&self, play: PlayKey) -> Pending<'_, Vec<Snapshot>> {
-        Box::pin(plays::snapshots(&self.pool, play))
+        Box::pin(self.deadlines.read(plays::snapshots(&self.pool, play)))
     }
 
     fn drop_snapshots(&self, play: PlayKey) -> Pending<'_, ()> {
-        Box::pin(plays::drop_snapshots(&self.pool, play))
+        Box::pin(
+            self.deadlines
+                .write(plays::drop_snapshots(&self.pool, play)),
+        )
     }
 
     fn commits(&self) -> u64 {

@@ -104,6 +104,37 @@ impl Postgres {
         format!("postgres://{USER}:{PASSWORD}@{host}/postgres")
     }
 
+    /// Suspends all processes of the server: connections stay open, but nothing is answered.
+    ///
+    /// # Panics
+    ///
+    /// Panics if a process cannot be signalled.
+    pub fn suspend(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Resumes a suspended server.
+    ///
+    /// # Panics
+    ///
+    /// Panics if a process cannot be signalled.
+    pub fn resume(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    /// Sends a signal to the server's first process and then to all its children.
+    fn signal(&self, signal: Signal) {
+        let server = Pid::from_child(&self.server);
+        kill_process(server, signal).expect("the server is running");
+        let children = format!("/proc/{0}/task/{0}/children", server.as_raw_nonzero());
+        let children = fs::read_to_string(children).expect("the server has a list of its children");
+        for child in children.split_whitespace() {
+            let child = child.parse().ok().and_then(Pid::from_raw);
+            // A child that has ended needs no signal.
+            let _ = kill_process(child.expect("a process id"), signal);
+        }
+    }
+
     /// Returns the password in the URL, so that tests can check that it is never printed.
     pub const fn password(&self) -> &'static str {
         PASSWORD
@@ -135,6 +166,8 @@ fn create_cluster(mut initdb: Command, data: &str, secret: &Path) {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
+        // A suspended server would not react to the next signal.
+        self.resume();
         // SIGQUIT stops the server immediately but lets it remove its shared memory. The signal
         // fails if the server has already exited.
         let _ = kill_process(Pid::from_child(&self.server), Signal::QUIT);

@@ -10,16 +10,16 @@ use crate::{
 
 impl KeyStore for PostgresStore {
     fn create_key(&self, key: Key) -> Pending<'_, ()> {
-        Box::pin(async move {
+        Box::pin(self.deadlines.write(async move {
             let mut connection = self.pool.acquire().await?;
             create(&mut connection, &key).await
-        })
+        }))
     }
 
     /// The expiry of an invitation is compared with the caller's time, because it was set by the
     /// caller's clock.
     fn accept_invitation(&self, id: KeyId, key: Key, at_ms: u64) -> Pending<'_, bool> {
-        Box::pin(async move {
+        Box::pin(self.deadlines.write(async move {
             let mut transaction = self.pool.begin().await?;
             let query = sqlx::query(
                 "UPDATE rhae.api_keys SET invites = invites - 1
@@ -36,11 +36,11 @@ impl KeyStore for PostgresStore {
             create(&mut transaction, &key).await?;
             session::commit(transaction).await?;
             Ok(true)
-        })
+        }))
     }
 
     fn key(&self, id: KeyId) -> Pending<'_, Option<Key>> {
-        Box::pin(async move {
+        Box::pin(self.deadlines.read(async move {
             let query =
                 sqlx::query("SELECT * FROM rhae.api_keys WHERE id = $1").bind(id.to_string());
             query
@@ -49,18 +49,18 @@ impl KeyStore for PostgresStore {
                 .as_ref()
                 .map(key)
                 .transpose()
-        })
+        }))
     }
 
     fn keys(&self) -> Pending<'_, Vec<Key>> {
-        Box::pin(async move {
+        Box::pin(self.deadlines.read(async move {
             let query = sqlx::query("SELECT * FROM rhae.api_keys ORDER BY created_ms, id");
             query.fetch_all(&self.pool).await?.iter().map(key).collect()
-        })
+        }))
     }
 
     fn revoke_key(&self, id: KeyId, at_ms: u64) -> Pending<'_, bool> {
-        Box::pin(async move {
+        Box::pin(self.deadlines.write(async move {
             let query = sqlx::query(
                 "UPDATE rhae.api_keys SET revoked_ms = $2 WHERE id = $1 AND revoked_ms IS NULL",
             );
@@ -70,7 +70,7 @@ impl KeyStore for PostgresStore {
                 .execute(&self.pool)
                 .await?;
             Ok(done.rows_affected() > 0)
-        })
+        }))
     }
 }
 

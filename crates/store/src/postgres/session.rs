@@ -4,22 +4,22 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{ConnectOptions, Executor, Postgres, Transaction};
 
 use crate::StoreError;
-
-/// How long a commit or a connection attempt may take.
-const TIMEOUT: Duration = Duration::from_secs(10);
+use crate::postgres::deadline::DEADLINE;
 
 /// Settings of every connection. The idle timeout releases the locks of a server that crashed or
-/// lost power during a transaction. The last statement makes commits durable even if the database
+/// lost power during a transaction. Waiting for a lock ends before the client's deadline, because a
+/// locked row does not mean that the database is silent. The statement timeout ends queries whose
+/// client has given up. The last statement makes commits durable even if the database
 /// commits asynchronously by default.
 const SESSION_SETTINGS: &str = "
     SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
-    SET lock_timeout = '5s';
+    SET lock_timeout = '2s';
+    SET statement_timeout = '60s';
     SET idle_in_transaction_session_timeout = '15s';
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
 ";
@@ -55,8 +55,8 @@ impl PostgresAddress {
             Ok::<_, sqlx::Error>(connection)
         };
         let late =
-            |_| StoreError::Unavailable(format!("no connection within {} s", TIMEOUT.as_secs()));
-        Ok(tokio::time::timeout(TIMEOUT, connecting)
+            |_| StoreError::Unavailable(format!("no connection within {} s", DEADLINE.as_secs()));
+        Ok(tokio::time::timeout(DEADLINE, connecting)
             .await
             .map_err(late)??)
     }
@@ -117,21 +117,17 @@ pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<(), sqlx::E
 ///
 /// # Errors
 ///
-/// [`StoreError::CommitUnknown`] if the connection is lost, the database is shut down or the
-/// response takes too long: the transaction may or may not have taken effect.
+/// [`StoreError::CommitUnknown`] if the connection is lost or the database is shut down: the
+/// transaction may or may not have taken effect.
 pub(crate) async fn commit(transaction: Transaction<'_, Postgres>) -> Result<(), StoreError> {
-    match tokio::time::timeout(TIMEOUT, transaction.commit()).await {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(sqlx::Error::Database(error)))
+    match transaction.commit().await {
+        Ok(()) => Ok(()),
+        Err(sqlx::Error::Database(error))
             if error.code().is_some_and(|code| is_rolled_back(&code)) =>
         {
             Err(sqlx::Error::Database(error).into())
         }
-        Ok(Err(error)) => Err(StoreError::CommitUnknown(error.to_string())),
-        Err(_) => Err(StoreError::CommitUnknown(format!(
-            "no answer within {} s",
-            TIMEOUT.as_secs()
-        ))),
+        Err(error) => Err(StoreError::CommitUnknown(error.to_string())),
     }
 }
 

@@ -11,12 +11,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rhae_protocol::Entry;
 use sqlx::postgres::PgConnection;
-use sqlx::{Connection, Row};
+use sqlx::{Connection, Postgres, Row, Transaction};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use crate::play_cache::PlayCache;
+use crate::postgres::deadline::Deadlines;
 use crate::postgres::{PostgresAddress, cards, counts, listener, requests, rows, session};
 use crate::usage;
 use crate::{CardKey, IdempotencyKey, PlayId, PlayKey, StoreError};
@@ -65,48 +66,97 @@ pub(crate) fn queue() -> (Sender<Job>, Receiver<Job>) {
     channel(MAX_BATCH)
 }
 
-/// Runs until all senders are dropped.
-pub(crate) async fn run(
+/// The state of the writer task.
+pub(crate) struct Writer {
     address: PostgresAddress,
-    first: PgConnection,
-    mut queue: Receiver<Job>,
-    commits: Arc<AtomicU64>,
-) {
-    let mut connection = Some(first);
-    let mut play_cache = PlayCache::default();
-    let mut pending = VecDeque::new();
-    let mut arrived = Vec::with_capacity(MAX_BATCH);
-    loop {
-        if pending.is_empty() && queue.recv_many(&mut arrived, MAX_BATCH).await == 0 {
-            break;
-        }
-        pending.extend(arrived.drain(..));
-        let (appends, callers): (Vec<Append>, Vec<oneshot::Sender<Reply>>) =
-            take_independent(&mut pending)
-                .into_iter()
-                .map(|job| (job.append, job.reply))
-                .unzip();
-        let replies = match attempt(&address, &mut connection, &mut play_cache, &appends).await {
-            Ok(replies) => {
-                commits.fetch_add(1, Ordering::Relaxed);
-                replies
-            }
-            Err(error) => {
-                // Closing the connection rolls the transaction back and releases all locks,
-                // whatever state the connection is in.
-                drop(connection.take());
-                play_cache.clear();
-                callers.iter().map(|_| Err(error.clone())).collect()
-            }
-        };
-        for (caller, reply) in callers.into_iter().zip(replies) {
-            // The caller may have dropped its future. It can then find out the result by reading
-            // the log.
-            let _ = caller.send(reply);
+    /// `None` after a failure, until the next transaction connects again.
+    connection: Option<PgConnection>,
+    play_cache: PlayCache,
+    deadlines: Arc<Deadlines>,
+}
+
+impl Writer {
+    pub(crate) fn new(
+        address: PostgresAddress,
+        connection: PgConnection,
+        deadlines: Arc<Deadlines>,
+    ) -> Self {
+        Self {
+            address,
+            connection: Some(connection),
+            play_cache: PlayCache::default(),
+            deadlines,
         }
     }
-    if let Some(connection) = connection {
-        let _ = connection.close().await;
+
+    /// Runs until all senders are dropped.
+    pub(crate) async fn run(mut self, mut queue: Receiver<Job>, commits: Arc<AtomicU64>) {
+        let mut pending = VecDeque::new();
+        let mut arrived = Vec::with_capacity(MAX_BATCH);
+        loop {
+            if pending.is_empty() && queue.recv_many(&mut arrived, MAX_BATCH).await == 0 {
+                break;
+            }
+            pending.extend(arrived.drain(..));
+            let (appends, callers): (Vec<Append>, Vec<oneshot::Sender<Reply>>) =
+                take_independent(&mut pending)
+                    .into_iter()
+                    .map(|job| (job.append, job.reply))
+                    .unzip();
+            let replies = match self.attempt(&appends).await {
+                Ok(replies) => {
+                    commits.fetch_add(1, Ordering::Relaxed);
+                    replies
+                }
+                Err(error) => {
+                    // Closing the connection rolls the transaction back and releases all locks,
+                    // whatever state the connection is in.
+                    drop(self.connection.take());
+                    self.play_cache.clear();
+                    callers.iter().map(|_| Err(error.clone())).collect()
+                }
+            };
+            for (caller, reply) in callers.into_iter().zip(replies) {
+                // The caller may have dropped its future. It can then find out the result by
+                // reading the log.
+                let _ = caller.send(reply);
+            }
+            if self.deadlines.is_silent() {
+                // The callers of these entries have waited long enough. No entry was sent.
+                pending.extend(std::iter::from_fn(|| queue.try_recv().ok()));
+                for job in pending.drain(..) {
+                    let silent = StoreError::Unavailable("it does not answer".to_owned());
+                    let _ = job.reply.send(Err(silent));
+                }
+            }
+        }
+        if let Some(connection) = self.connection {
+            let _ = connection.close().await;
+        }
+    }
+
+    /// Appends entries of different plays in one transaction.
+    ///
+    /// Returns an error if the database failed. Nothing was written then, unless the error is
+    /// [`StoreError::CommitUnknown`], after which the transaction may or may not have taken effect.
+    async fn attempt(&mut self, appends: &[Append]) -> Result<Vec<Reply>, StoreError> {
+        let Self {
+            address,
+            connection,
+            play_cache,
+            deadlines,
+        } = self;
+        let prepare = async {
+            let connection = match connection {
+                Some(connection) => connection,
+                None => connection.insert(address.connect().await?),
+            };
+            let transaction = connection.begin().await?;
+            prepare(transaction, play_cache, appends).await
+        };
+        let (transaction, replies) = deadlines.read(prepare).await?;
+        deadlines.write(session::commit(transaction)).await?;
+        Ok(replies)
     }
 }
 
@@ -139,29 +189,13 @@ fn take_independent(pending: &mut VecDeque<Job>) -> Vec<Job> {
     taken
 }
 
-async fn attempt(
-    address: &PostgresAddress,
-    connection: &mut Option<PgConnection>,
+/// Appends entries of different plays, and returns the transaction that is ready to be committed,
+/// with the replies that follow from its commit.
+async fn prepare<'a>(
+    mut transaction: Transaction<'a, Postgres>,
     play_cache: &mut PlayCache,
     appends: &[Append],
-) -> Result<Vec<Reply>, StoreError> {
-    let connection = match connection {
-        Some(connection) => connection,
-        None => connection.insert(address.connect().await?),
-    };
-    transaction(connection, play_cache, appends).await
-}
-
-/// Appends entries of different plays and commits.
-///
-/// Returns an error if the database failed. Nothing was written then, unless the error is
-/// [`StoreError::CommitUnknown`], after which the transaction may or may not have taken effect.
-async fn transaction(
-    connection: &mut PgConnection,
-    play_cache: &mut PlayCache,
-    appends: &[Append],
-) -> Result<Vec<Reply>, StoreError> {
-    let mut transaction = connection.begin().await?;
+) -> Result<(Transaction<'a, Postgres>, Vec<Reply>), StoreError> {
     let open = lock_cards(&mut transaction, appends).await?;
     let heads = lock_plays(&mut transaction, appends).await?;
     let is_next = |append: &Append| {
@@ -199,7 +233,6 @@ async fn transaction(
     counts::update(&mut transaction, play_cache, &advanced).await?;
     let ids: Vec<Uuid> = advanced.iter().map(|(_, id)| id.0).collect();
     listener::notify(&mut transaction, &ids).await?;
-    session::commit(transaction).await?;
     let reply = |append: &Append| {
         if !open.contains(&append.card) {
             Err(StoreError::CardNotOpen)
@@ -211,7 +244,8 @@ async fn transaction(
             Ok(())
         }
     };
-    Ok(appends.iter().map(reply).collect())
+    let replies = appends.iter().map(reply).collect();
+    Ok((transaction, replies))
 }
 
 /// Finds out which cards of the entries are open, locks these cards until the commit, and returns

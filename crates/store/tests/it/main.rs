@@ -12,6 +12,7 @@ mod lists;
 mod rules;
 mod servers;
 mod sharing;
+mod silence;
 mod snapshots;
 mod summaries;
 mod usage;
