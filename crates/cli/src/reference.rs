@@ -164,11 +164,16 @@ const fn meaning(code: Code) -> &'static str {
         Code::Unauthorized => "The API key is missing or invalid.",
         Code::Forbidden => "The key lacks the permission.",
         Code::RateLimit => "The key has used up its requests for this minute.",
-        Code::LimitReached => "The limit on open cards or on plays per card is reached.",
+        Code::LimitReached => {
+            "A limit of the key, the address or the scorecard is reached: open scorecards, plays, stored bytes, streams or connections."
+        }
         Code::RequestTimeout => "The body did not arrive in time.",
         Code::Unavailable => "Nothing was changed, and the same request may succeed later.",
         Code::OutcomeUnknown => {
-            "The database connection was lost during the commit; the request may have taken effect."
+            "The commit was interrupted; the request may have taken effect. Repeat it with the same idempotency key, or read the scorecard or the play."
+        }
+        Code::HostNotAllowed => {
+            "A server with open access does not serve the host name that the request contains."
         }
     }
 }

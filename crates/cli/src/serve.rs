@@ -23,6 +23,8 @@ use settings::{Auth, Settings};
 
 /// How long requests in flight may take to finish after the server was asked to stop.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long work that continues after that may take before the process exits.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serve the ARC-AGI-3 REST API for unmodified official clients, and the web app.
 ///
@@ -60,8 +62,11 @@ pub(crate) fn run(args: ServeArgs) -> Result<ExitCode> {
         .enable_all()
         .build()
         .context("cannot start the server's threads")?;
-    runtime.block_on(listen(config))?;
-    Ok(ExitCode::SUCCESS)
+    let served = runtime.block_on(listen(config));
+    // Dropping the runtime would wait for work that nothing can interrupt, such as a long replay.
+    // Everything that was acknowledged is on disk.
+    runtime.shutdown_timeout(EXIT_TIMEOUT);
+    served.map(|()| ExitCode::SUCCESS)
 }
 
 async fn listen(config: ServeConfig) -> Result<()> {
@@ -81,6 +86,9 @@ async fn listen(config: ServeConfig) -> Result<()> {
         Arc::new(SystemClock),
         config.server,
     );
+    server = server
+        .with_hosts(&config.hosts)
+        .with_trusted_proxies(config.trusted_proxies);
     if let Some(sets) = &config.sets {
         server = server.with_sets(sets);
     }

@@ -108,11 +108,12 @@ pub struct CommandBody {
 /// The properties of a new scorecard.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, ToSchema)]
 pub struct OpeningBody {
-    /// Tags of the scorecard. A card tagged neither `human` nor `agent` gets the tag `agent`.
+    /// Tags of the scorecard, at most 32 of at most 128 bytes each. A card tagged neither `human` nor
+    /// `agent` gets the tag `agent`.
     #[serde(default)]
     #[schema(value_type = Option<Vec<String>>)]
     pub tags: Field<Vec<String>>,
-    /// The URL of the agent's source code.
+    /// The URL of the agent's source code, at most 2,048 bytes.
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     pub source_url: Field<String>,

@@ -68,6 +68,32 @@ pub(crate) fn text(name: &'static str, field: Field<String>) -> Result<Option<St
     optional(name, field, "a string")
 }
 
+/// Returns the tags of a card; none if the field is absent.
+pub(crate) fn tags(field: Field<Vec<String>>) -> Result<Vec<String>, ApiError> {
+    const EXPECTED: &str = "a list of at most 32 strings of at most 128 bytes each";
+    let tags = optional("tags", field, EXPECTED)?.unwrap_or_default();
+    let fits = |tag: &String| tag.len() <= Limits::MAX_TAG_BYTES;
+    if tags.len() > Limits::MAX_TAGS || !tags.iter().all(fits) {
+        return Err(ApiError::Field {
+            field: "tags",
+            expected: EXPECTED,
+        });
+    }
+    Ok(tags)
+}
+
+/// Returns the address of the agent's source code.
+pub(crate) fn source_url(field: Field<String>) -> Result<Option<String>, ApiError> {
+    let max = Limits::MAX_URL_BYTES;
+    match text("source_url", field)? {
+        Some(url) if url.len() > max => Err(ApiError::TooLong {
+            field: "source_url",
+            max,
+        }),
+        url => Ok(url),
+    }
+}
+
 /// Returns the value of a required string.
 pub(crate) fn required_text(name: &'static str, field: Field<String>) -> Result<String, ApiError> {
     text(name, field)?.ok_or(ApiError::Field {

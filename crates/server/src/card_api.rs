@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::http::HeaderMap;
+use axum::response::Response;
 use rhae_protocol::{CardBody, Field, OpeningBody, Scorecard};
 
 use crate::ApiError;
@@ -13,6 +14,7 @@ use crate::body::{self, Body};
 use crate::cards::{CardRequest, Cards};
 use crate::idempotency::idempotency_key;
 use crate::openapi::{Always, Bodied, ErrorBody, Named};
+use crate::run_pages::{page_response, runs_after};
 
 /// Opens a scorecard.
 #[utoipa::path(
@@ -22,7 +24,7 @@ use crate::openapi::{Always, Bodied, ErrorBody, Named};
     params(("Idempotency-Key" = Option<String>, Header, description = "A request repeated with the same key, path and body is executed once", min_length = 1, max_length = 255, pattern = "^[!-~]+$")),
     request_body = Option<OpeningBody>,
     responses((status = OK, body = CardBody, description = "The new scorecard"),
-        (status = CONFLICT, body = ErrorBody, description = "The limit on open scorecards is reached"),
+        (status = CONFLICT, body = ErrorBody, description = "The limit on open scorecards or on stored bytes is reached"),
         (status = UNPROCESSABLE_ENTITY, body = ErrorBody, description = "The idempotency key was already used for a different request"), Always, Bodied)
 )]
 pub(crate) async fn open(
@@ -33,12 +35,12 @@ pub(crate) async fn open(
 ) -> Result<Json<CardBody>, ApiError> {
     let key = idempotency_key(&headers, caller.owner, "scorecard/open", &body)?;
     let body: OpeningBody = body::parse_optional(&headers, body, cards.limits())?;
-    let tags = body::optional("tags", body.tags, "a list of strings")?;
+    let tags = body::tags(body.tags)?;
     let competition = body::optional("competition_mode", body.competition_mode, "true or false")?;
     let request = CardRequest {
-        tags: tags.unwrap_or_default(),
+        tags,
         competition: competition.unwrap_or_default(),
-        source_url: body::text("source_url", body.source_url)?,
+        source_url: body::source_url(body.source_url)?,
         opaque: body::extra("opaque", body.opaque, cards.limits().extra_bytes)?,
     };
     let id = cards.open(&caller, request, key).await?;
@@ -82,10 +84,12 @@ pub(crate) async fn close(
     caller: Caller,
     headers: HeaderMap,
     body: Body,
-) -> Result<Json<Scorecard>, ApiError> {
+) -> Result<Response, ApiError> {
     let body: CardBody = body::parse(&headers, body, cards.limits())?;
     let card_id = body::required_text("card_id", body.card_id)?;
-    cards.close(&caller, &card_id).await.map(Json)
+    let card = cards.close(&caller, &card_id).await?;
+    let path = format!("/api/scorecard/{}", card.card_id);
+    Ok(page_response(card, 0, &path))
 }
 
 /// Returns a scorecard, open or closed.
@@ -93,7 +97,8 @@ pub(crate) async fn close(
     get,
     path = "/api/scorecard/{card_id}",
     tag = "scorecards",
-    params(("card_id" = String, Path, description = "The scorecard")),
+    params(("card_id" = String, Path, description = "The scorecard"),
+        ("after" = Option<u32>, Query, description = "The number of runs to skip. A response lists at most 5,000 runs besides the best of each environment; the header `Link` names the next page")),
     responses((status = OK, body = Scorecard, description = "The current result"),
         (status = FORBIDDEN, body = ErrorBody, description = "A competition scorecard cannot be read before it is closed"), Always, Named)
 )]
@@ -101,9 +106,12 @@ pub(crate) async fn read(
     State(cards): State<Arc<Cards>>,
     caller: Caller,
     Path(id): Path<String>,
-) -> Result<Json<Scorecard>, ApiError> {
+    RawQuery(query): RawQuery,
+) -> Result<Response, ApiError> {
+    let after = runs_after(query.as_deref())?;
     let card = cards.readable(&caller, &id).await?;
-    cards.scorecard(&card).await.map(Json)
+    let card = cards.scorecard(&card).await?;
+    Ok(page_response(card, after, ""))
 }
 
 /// Returns the part of a scorecard that concerns one environment.
@@ -112,7 +120,8 @@ pub(crate) async fn read(
     path = "/api/scorecard/{card_id}/{game_id}",
     tag = "scorecards",
     params(("card_id" = String, Path, description = "The scorecard"),
-        ("game_id" = String, Path, description = "The environment: its four-character name, or the full id with the version")),
+        ("game_id" = String, Path, description = "The environment: its four-character name, or the full id with the version"),
+        ("after" = Option<u32>, Query, description = "The number of runs to skip, as for the whole scorecard")),
     responses((status = OK, body = Scorecard, description = "The current result of this environment"),
         (status = FORBIDDEN, body = ErrorBody, description = "A competition scorecard cannot be read before it is closed"), Always, Named)
 )]
@@ -120,7 +129,10 @@ pub(crate) async fn read_game(
     State(cards): State<Arc<Cards>>,
     caller: Caller,
     Path((id, game)): Path<(String, String)>,
-) -> Result<Json<Scorecard>, ApiError> {
+    RawQuery(query): RawQuery,
+) -> Result<Response, ApiError> {
+    let after = runs_after(query.as_deref())?;
     let card = cards.readable(&caller, &id).await?;
-    cards.scorecard_of(&card, &game).await.map(Json)
+    let card = cards.scorecard_of(&card, &game).await?;
+    Ok(page_response(card, after, ""))
 }

@@ -10,6 +10,7 @@ use rhae_scoring::Method;
 use rhae_session::{CardMetadata, EnvironmentRuns, scorecard};
 use rhae_store::{
     Card, CardId, CardKey, IdempotencyKey, NewCard, Owner, StaleCutoffs, Store, StoreError,
+    card_bytes,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -17,6 +18,7 @@ use uuid::Uuid;
 use crate::access::Caller;
 use crate::games::Games;
 use crate::idempotency::Idempotency;
+use crate::quotas::Quotas;
 use crate::{ApiError, Clock, Config, Limits};
 
 /// The scorecards of a server.
@@ -25,6 +27,7 @@ pub(crate) struct Cards {
     clock: Arc<dyn Clock>,
     games: Arc<Games>,
     idempotency: Arc<Idempotency>,
+    quotas: Arc<Quotas>,
     config: Config,
 }
 
@@ -40,6 +43,7 @@ impl Cards {
     pub(crate) fn new(
         games: Arc<Games>,
         idempotency: Arc<Idempotency>,
+        quotas: Arc<Quotas>,
         (store, clock): (Arc<dyn Store>, Arc<dyn Clock>),
         config: Config,
     ) -> Self {
@@ -48,6 +52,7 @@ impl Cards {
             clock,
             games,
             idempotency,
+            quotas,
             config,
         }
     }
@@ -93,13 +98,25 @@ impl Cards {
             lasting: caller.in_browser,
             opened_ms: self.clock.now_ms(),
         };
-        let refused = match self.store.open_card_idempotent(card, key.clone()).await {
-            Ok(()) => return Ok(id),
-            Err(StoreError::OpenedBefore) => ApiError::SecondCompetitionCard,
-            Err(StoreError::TooManyCards(max)) => ApiError::TooManyCards(max),
-            Err(error) => error.into(),
-        };
-        self.idempotency.recover_card(key, refused).await
+        match self.store_card(caller, card, key.clone()).await {
+            Ok(()) => Ok(id),
+            Err(refused) => self.idempotency.recover_card(key, refused).await,
+        }
+    }
+
+    async fn store_card(
+        &self,
+        caller: &Caller,
+        card: NewCard,
+        key: Option<IdempotencyKey>,
+    ) -> Result<(), ApiError> {
+        self.quotas.reserve(caller, || card_bytes(&card)).await?;
+        let stored = self.store.open_card_idempotent(card, key).await;
+        stored.map_err(|error| match error {
+            StoreError::OpenedBefore => ApiError::SecondCompetitionCard,
+            StoreError::TooManyCards(max) => ApiError::TooManyCards(max),
+            error => error.into(),
+        })
     }
 
     /// Restarts the idle time of the caller's open card.

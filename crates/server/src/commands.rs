@@ -27,7 +27,7 @@ use crate::plays::{Command, PlayTarget, Plays};
         ("Idempotency-Key" = Option<String>, Header, description = "A request repeated with the same key, path and body is executed once", min_length = 1, max_length = 255, pattern = "^[!-~]+$")),
     request_body = CommandBody,
     responses((status = OK, body = FrameBody, description = "The frames and the state after the command"),
-        (status = CONFLICT, body = ErrorBody, description = "The play is frozen, or the limit on plays per scorecard is reached"),
+        (status = CONFLICT, body = ErrorBody, description = "The play is frozen, or the limit on plays per scorecard or on stored bytes is reached"),
         (status = UNPROCESSABLE_ENTITY, body = ErrorBody, description = "The idempotency key was already used for a different request"), Always, Bodied, Named)
 )]
 pub(crate) async fn command(

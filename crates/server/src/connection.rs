@@ -80,6 +80,11 @@ impl Activity {
         self.phase.store(IDLE, Ordering::Relaxed);
     }
 
+    /// Whether a request is being handled.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) == BUSY
+    }
+
     fn received(&self) {
         if self.phase.load(Ordering::Relaxed) == IDLE {
             self.since_us.store(self.now_us(), Ordering::Relaxed);

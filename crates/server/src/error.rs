@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use rhae_store::StoreError;
 
 use crate::openapi::ErrorBody;
+use crate::routes::NAME;
 
 /// The machine-readable error code in the field `error` of an error response.
 ///
@@ -49,20 +50,22 @@ pub enum Code {
     Forbidden,
     /// The key has used up its requests for this minute.
     RateLimit,
-    /// The limit on open cards or on plays per card is reached.
+    /// A limit of the key, the address or the card is reached: open cards, plays per card, stored
+    /// bytes, streams or connections.
     LimitReached,
     /// The body did not arrive in time.
     RequestTimeout,
     /// Nothing was changed, and the same request may succeed later.
     Unavailable,
-    /// The database connection was lost during the commit, so the request may or may not have taken
-    /// effect.
+    /// The commit was interrupted, so the request may or may not have taken effect.
     OutcomeUnknown,
+    /// The request names a host that a server with open access does not serve.
+    HostNotAllowed,
 }
 
 impl Code {
     /// All codes, in the order of the OpenAPI document.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Validation,
         Self::GameNotAvailable,
         Self::GameNotStarted,
@@ -80,6 +83,7 @@ impl Code {
         Self::RequestTimeout,
         Self::Unavailable,
         Self::OutcomeUnknown,
+        Self::HostNotAllowed,
     ];
 
     /// The code as it appears in JSON.
@@ -102,6 +106,7 @@ impl Code {
             Self::RequestTimeout => "REQUEST_TIMEOUT",
             Self::Unavailable => "SERVICE_UNAVAILABLE",
             Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
+            Self::HostNotAllowed => "HOST_NOT_ALLOWED",
         }
     }
 }
@@ -172,6 +177,31 @@ pub enum ApiError {
     /// The card has this many plays, which is the limit.
     #[error("the limit of {0} plays on this scorecard is reached")]
     TooManyPlays(u32),
+    /// The owner has stored this many bytes, which is the limit.
+    #[error(
+        "the limit of {0} stored bytes per key is reached; ask the server's operator to raise it"
+    )]
+    StorageFull(u64),
+    /// The client has this many event streams and downloads in progress, which is the limit.
+    #[error(
+        "the limit of {max} event streams and downloads at a time per {holder} is reached; end one first"
+    )]
+    TooManyStreams {
+        max: usize,
+        /// `key` or `address`.
+        holder: &'static str,
+    },
+    /// The client's address has this many connections, which is the limit.
+    #[error("the limit of {0} connections per address is reached; close one first")]
+    AddressConnections(usize),
+    /// All connections of the server are in use.
+    #[error("all connections of the server are in use; try again later")]
+    TooManyConnections,
+    /// The request names this host, which is neither this machine nor a configured name.
+    #[error(
+        "this server does not serve the host `{0}`; use localhost or 127.0.0.1, or let its operator add the name with --hosts"
+    )]
+    ForeignHost(String),
     #[error("the header `Content-Type` must be `application/json`")]
     MediaType,
     /// The body exceeds this number of bytes.
@@ -226,6 +256,9 @@ pub enum ApiError {
     /// The limit on clients that follow plays or download recordings is reached.
     #[error("too many clients are following plays or downloading recordings; try again later")]
     TooManyListeners,
+    /// The limit on calls of a hosted game is reached, or the game is too slow.
+    #[error("nothing was changed: game `{0}` is busy with other requests; try again")]
+    GameBusy(String),
     /// The play has ended; only RESET restarts it.
     #[error("the game is over; send RESET to restart it")]
     GameOver,
@@ -238,8 +271,11 @@ pub enum ApiError {
         "the idempotency key `{0}` was already used for a different request; a retry must repeat the path and the body"
     )]
     IdempotencyKeyReused(String),
-    /// The database connection was lost during the commit.
-    #[error("the request may or may not have taken effect: {0}")]
+    /// The commit was interrupted: the connection to the database was lost, or the disk reported an
+    /// error.
+    #[error(
+        "the outcome of the request is unknown: {0}; repeat it with the same idempotency key, or read the scorecard or the play to see whether it took effect"
+    )]
     OutcomeUnknown(StoreError),
     /// The store failed before the commit or refused it, so nothing was changed.
     #[error("nothing was changed; try again: {0}")]
@@ -265,9 +301,13 @@ impl ApiError {
             Self::Unauthorized => (Code::Unauthorized, StatusCode::UNAUTHORIZED),
             Self::NoAnonymousKeys | Self::NoSources => (Code::Forbidden, StatusCode::FORBIDDEN),
             Self::RateLimit { .. } => (Code::RateLimit, StatusCode::TOO_MANY_REQUESTS),
-            Self::TooManyCards(_) | Self::TooManyPlays(_) => {
+            Self::TooManyCards(_) | Self::TooManyPlays(_) | Self::StorageFull(_) => {
                 (Code::LimitReached, StatusCode::CONFLICT)
             }
+            Self::TooManyStreams { .. } | Self::AddressConnections(_) => {
+                (Code::LimitReached, StatusCode::TOO_MANY_REQUESTS)
+            }
+            Self::ForeignHost(_) => (Code::HostNotAllowed, StatusCode::MISDIRECTED_REQUEST),
             Self::MediaType => (
                 Code::UnsupportedMediaType,
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -289,13 +329,14 @@ impl ApiError {
             }
             Self::GameOver => (Code::GameNotStarted, StatusCode::BAD_REQUEST),
             Self::Frozen(_) => (Code::PlayFrozen, StatusCode::CONFLICT),
-            Self::Unavailable(_) | Self::TooManyListeners => {
-                (Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE)
-            }
+            Self::Unavailable(_)
+            | Self::GameBusy(_)
+            | Self::TooManyListeners
+            | Self::TooManyConnections => (Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE),
             Self::IdempotencyKeyReused(_) => {
                 (Code::IdempotencyKeyReused, StatusCode::UNPROCESSABLE_ENTITY)
             }
-            Self::OutcomeUnknown(_) => (Code::OutcomeUnknown, StatusCode::INTERNAL_SERVER_ERROR),
+            Self::OutcomeUnknown(_) => (Code::OutcomeUnknown, StatusCode::SERVICE_UNAVAILABLE),
             Self::Failed(_) => (Code::Server, StatusCode::INTERNAL_SERVER_ERROR),
             Self::Http(status) => (
                 if status.is_server_error() {
@@ -306,6 +347,37 @@ impl ApiError {
                 *status,
             ),
         }
+    }
+
+    /// The value of the header `Retry-After`: when the same request may succeed, in seconds.
+    pub(crate) const fn retry_seconds(&self) -> Option<u64> {
+        match self {
+            Self::Unavailable(_)
+            | Self::OutcomeUnknown(_)
+            | Self::GameBusy(_)
+            | Self::TooManyConnections => Some(1),
+            Self::TooManyListeners | Self::TooManyStreams { .. } | Self::AddressConnections(_) => {
+                Some(5)
+            }
+            Self::RateLimit { retry_seconds, .. } => Some(*retry_seconds),
+            _ => None,
+        }
+    }
+
+    /// The response to a client whose connection is refused, as the bytes to send.
+    pub(crate) fn connection_refusal(&self) -> String {
+        let (code, status) = self.kind();
+        let body = ErrorBody {
+            error: code.name(),
+            message: self.to_string(),
+        };
+        let body = serde_json::to_string(&body).unwrap_or_default();
+        format!(
+            "HTTP/1.1 {status}\r\nServer: {NAME}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+             Retry-After: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len(),
+            self.retry_seconds().unwrap_or(1)
+        )
     }
 }
 
@@ -319,11 +391,11 @@ impl IntoResponse for ApiError {
         let mut response = (status, Json(body)).into_response();
         // The web app takes the error from the extensions and renders it as a page.
         response.extensions_mut().insert(self.clone());
+        if let Some(seconds) = self.retry_seconds() {
+            let value = HeaderValue::from(seconds);
+            response.headers_mut().insert(header::RETRY_AFTER, value);
+        }
         let (name, value) = match self {
-            Self::Unavailable(_) => (header::RETRY_AFTER, HeaderValue::from_static("1")),
-            Self::RateLimit { retry_seconds, .. } => {
-                (header::RETRY_AFTER, HeaderValue::from(retry_seconds))
-            }
             Self::Unauthorized => (header::WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey")),
             // The connection must be closed, because the server would read the rest of the body as
             // the next request.

@@ -22,8 +22,8 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use crate::ApiError;
 use crate::access::Caller;
-use crate::blocking::blocking;
 use crate::listeners::{Listeners, Subscription};
+use crate::network::ClientAddress;
 use crate::openapi::{Always, ErrorBody, Named, SentEvent};
 use crate::plays::Plays;
 
@@ -53,6 +53,7 @@ pub(crate) async fn events(
     Path(guid): Path<String>,
     RawQuery(query): RawQuery,
     caller: Caller,
+    address: ClientAddress,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let facts = plays.readable(&caller, &guid).await?;
@@ -71,7 +72,7 @@ pub(crate) async fn events(
         .or(requested)
         .unwrap_or(facts.entries.saturating_sub(1))
         .min(facts.entries);
-    let subscription = listeners.subscribe(facts.play.id)?;
+    let subscription = listeners.subscribe(facts.play.id, caller.owner, address)?;
     let replica = plays
         .rebuilder()
         .replica(&facts.play, from)
@@ -86,7 +87,14 @@ pub(crate) async fn events(
         packer: None,
         out,
     };
-    tokio::spawn(follower.run(subscription));
+    let eviction = subscription.eviction();
+    tokio::spawn(async move {
+        // A client whose stream ends reconnects with `Last-Event-ID`.
+        tokio::select! {
+            () = eviction.notified() => {}
+            () = follower.run(subscription) => {}
+        }
+    });
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
@@ -157,12 +165,12 @@ impl Follower {
     /// Sends the events of some entries. Returns `None` if the stream has ended.
     async fn follow(mut self, part: Vec<LogEntry>) -> Option<Self> {
         for log_entry in part {
-            let (follower, text) = blocking(move || {
+            let (plays, game) = (Arc::clone(&self.plays), self.stored.game_id.clone());
+            let step = move || {
                 let text = self.step(&log_entry);
                 (self, text)
-            })
-            .await
-            .ok()?;
+            };
+            let (follower, text) = plays.games().run(&game, step).await.ok()?;
             self = follower;
             let (text, failed) = match text {
                 Ok(text) => (text, false),

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use rhae_engine::{ActionSet, Catalog, Environment, GameId, GameInfo};
 use rhae_store::GameSet;
 
-use crate::ApiError;
 use crate::access::Caller;
-use crate::blocking::blocking;
+use crate::game_executor::GameExecutor;
+use crate::{ApiError, Config};
 
 /// The seed of every play opened through the API. Seed 0 gives the canonical game.
 pub(crate) const SEED: u64 = 0;
@@ -21,15 +21,17 @@ const DEFAULT_FRAMES_PER_SECOND: u8 = 10;
 /// The served environments, each with the set that a key needs to see it.
 pub(crate) struct Games {
     catalog: Arc<dyn Catalog>,
+    executor: Arc<GameExecutor>,
     /// Older versions of an environment come before newer ones.
     served: Vec<(GameInfo, GameSet)>,
 }
 
 impl Games {
     /// Serves these environments of a catalogue to every caller.
-    pub(crate) fn new(catalog: Arc<dyn Catalog>, games: Vec<GameInfo>) -> Self {
+    pub(crate) fn new(catalog: Arc<dyn Catalog>, games: Vec<GameInfo>, config: &Config) -> Self {
         let served = games.into_iter().map(|info| (info, GameSet::Public));
         Self {
+            executor: Arc::new(GameExecutor::new(catalog.as_ref(), config)),
             catalog,
             served: served.collect(),
         }
@@ -43,6 +45,7 @@ impl Games {
             .filter_map(|(info, _)| sets.get(&info.id).map(|&set| (info.clone(), set)));
         Self {
             catalog: Arc::clone(&self.catalog),
+            executor: Arc::clone(&self.executor),
             served: served.collect(),
         }
     }
@@ -114,19 +117,32 @@ impl Games {
             .map_or(DEFAULT_FRAMES_PER_SECOND, |info| info.frames_per_second)
     }
 
-    /// Opens a play of an environment. Opening a hosted environment takes a while, so it runs on a
-    /// blocking thread.
+    /// Runs work that calls an environment, which may take long or block.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        id: &GameId,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        self.executor.run(id, work).await
+    }
+
+    /// Refuses all calls of hosted games that have not started, because the server is stopping.
+    pub(crate) fn close(&self) {
+        self.executor.close();
+    }
+
+    /// Opens a play of an environment.
     pub(crate) async fn open(&self, id: &GameId) -> Result<Box<dyn Environment>, ApiError> {
-        let (catalog, id) = (Arc::clone(&self.catalog), id.clone());
-        blocking(move || catalog.open(id.as_str(), SEED))
+        let (catalog, name) = (Arc::clone(&self.catalog), id.clone());
+        self.run(id, move || catalog.open(name.as_str(), SEED))
             .await?
             .map_err(|error| ApiError::Failed(error.to_string()))
     }
 
     /// Returns the Python source of an environment, or `None` if it is native.
     pub(crate) async fn source(&self, id: &GameId) -> Result<Option<String>, ApiError> {
-        let (catalog, id) = (Arc::clone(&self.catalog), id.clone());
-        blocking(move || catalog.source(id.as_str()))
+        let (catalog, name) = (Arc::clone(&self.catalog), id.clone());
+        self.run(id, move || catalog.source(name.as_str()))
             .await?
             .map_err(|error| ApiError::Failed(error.to_string()))
     }

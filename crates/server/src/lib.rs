@@ -8,10 +8,11 @@
 //!
 //! # The path of a request
 //!
-//! 1. `listen` accepts a connection, up to [`Limits::connections`] at a time, and closes it if the
-//!    client is too slow.
+//! 1. `listen` accepts a connection, up to [`Limits::connections`] at a time, which clients share
+//!    fairly (`connections`), and closes it if the client is too slow.
 //! 2. `middleware` assigns a request id, finds the caller by its API key (`access`), applies the
-//!    rate limit, and reads the body within its size and time limits.
+//!    rate limit, and reads the body within its size and time limits. With open access it refuses
+//!    foreign host names (`network`).
 //! 3. `routes` selects a handler: `game_api`, `card_api`, `commands`, `play_api`, `events`, or a
 //!    page in `web`. The handler gets the services that it needs (`state`): `games`, `access`,
 //!    `cards`, `plays` or `listeners`, each with its own state.
@@ -92,10 +93,13 @@ mod cards;
 mod clock;
 mod commands;
 mod connection;
+mod connections;
 mod detach_on_drop;
 mod error;
 mod events;
+mod fair_pool;
 mod game_api;
+mod game_executor;
 mod game_sets;
 mod games;
 mod idempotency;
@@ -105,10 +109,13 @@ mod listen;
 mod listeners;
 mod metrics;
 mod middleware;
+mod network;
 mod openapi;
 mod play_api;
 mod plays;
+mod quotas;
 mod routes;
+mod run_pages;
 mod server;
 mod state;
 mod tls;
@@ -121,6 +128,7 @@ pub use game_sets::{SetsError, read_game_sets};
 pub use key::{ApiKey, KeyError, new_key};
 pub use limits::Limits;
 pub use listen::{serve, serve_metrics, serve_tls};
+pub use network::{AddressRange, AddressRangeError};
 pub use routes::router;
 pub use server::{Config, Server, Visitors};
 pub use tls::{Tls, TlsError};

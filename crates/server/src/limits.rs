@@ -4,9 +4,9 @@ use std::time::Duration;
 
 /// Limits on requests, cards, plays and connections. `None` means no limit.
 ///
-/// They apply to every client. The limits per key (requests, open cards, plays per card) are
-/// effective only on a server that requires keys, because with open access a client can choose a
-/// new key at will.
+/// They apply to every client. The limits per key (requests, open cards, plays per card, streams,
+/// stored bytes) are effective only on a server that requires keys, because with open access a
+/// client can choose a new key at will.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Requests per minute and key.
@@ -24,8 +24,21 @@ pub struct Limits {
     pub json_depth: usize,
     /// Bytes of `reasoning` in a command and of `opaque` on a card.
     pub extra_bytes: usize,
-    /// Simultaneous connections; further clients wait until one closes.
+    /// Simultaneous connections; further clients wait until one closes, or take over a connection
+    /// of an address that has many.
     pub connections: usize,
+    /// Simultaneous connections per address. Trusted proxies are exempt.
+    pub connections_per_address: Option<usize>,
+    /// Simultaneous event streams and downloads per key.
+    pub streams_per_key: Option<usize>,
+    /// Simultaneous event streams and downloads per address.
+    pub streams_per_address: Option<usize>,
+    /// Bytes that a key may store in cards, plays and log entries.
+    pub stored_bytes_per_key: Option<u64>,
+    /// Calls of one hosted game that run or wait; further ones are refused.
+    pub hosted_calls: usize,
+    /// How long a call of a hosted game may wait until it runs.
+    pub hosted_wait: Duration,
     /// How long a request's head may take, from its first byte.
     pub header_timeout: Duration,
     /// How long a request's body may take.
@@ -45,6 +58,15 @@ impl Limits {
     const VISITOR_CARDS: u32 = 10;
     /// Plays per card of a visitor.
     const VISITOR_PLAYS: u32 = 500;
+    /// Bytes that a visitor may store: about a hundred thousand actions without reasoning.
+    const VISITOR_STORED_BYTES: u64 = 16 * 1024 * 1024;
+
+    /// Tags per card.
+    pub(crate) const MAX_TAGS: usize = 32;
+    /// Bytes of a tag.
+    pub(crate) const MAX_TAG_BYTES: usize = 128;
+    /// Bytes of a card's `source_url`.
+    pub(crate) const MAX_URL_BYTES: usize = 2048;
 
     /// The number of open cards that a key may have. Visitor keys have a lower limit.
     pub(crate) fn max_open_cards(&self, visitor: bool) -> Option<u32> {
@@ -68,6 +90,19 @@ impl Limits {
         }
     }
 
+    /// The number of bytes that a key may store. Visitor keys have a lower limit.
+    pub(crate) fn max_stored_bytes(&self, visitor: bool) -> Option<u64> {
+        if visitor {
+            Some(
+                self.stored_bytes_per_key
+                    .unwrap_or(u64::MAX)
+                    .min(Self::VISITOR_STORED_BYTES),
+            )
+        } else {
+            self.stored_bytes_per_key
+        }
+    }
+
     /// The shortest timeout of a connection, which determines how often it is checked.
     pub(crate) fn shortest_timeout(&self) -> Duration {
         self.header_timeout
@@ -88,6 +123,12 @@ impl Default for Limits {
             json_depth: Self::MAX_JSON_DEPTH,
             extra_bytes: 16_384,
             connections: 4096,
+            connections_per_address: None,
+            streams_per_key: None,
+            streams_per_address: None,
+            stored_bytes_per_key: None,
+            hosted_calls: 64,
+            hosted_wait: Duration::from_secs(4),
             header_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(20),
             answer_timeout: Duration::from_secs(60),

@@ -1,27 +1,33 @@
-//! Accepts connections, up to the configured number at a time, until shutdown.
+//! Accepts connections, up to the configured number at a time, until shutdown. A client whose
+//! connection is refused gets a response that says why, unless it uses TLS.
 
 use std::io;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tower::Service;
 
 use crate::connection::{Activity, ClientTimeout, MonitoredStream};
+use crate::connections::Connections;
 use crate::metrics::CONTENT_TYPE;
+use crate::network::{Network, Peer};
 use crate::routes::{collapse_slashes, router};
-use crate::{Limits, Server, Tls};
+use crate::{ApiError, Limits, Server, Tls};
 
 /// The interval between two searches for expired cards and idempotency keys.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(5);
@@ -29,6 +35,10 @@ const EXPIRY_INTERVAL: Duration = Duration::from_secs(5);
 const MAX_BUFFERED_BYTES: usize = 64 * 1024;
 /// The pause after a failed accept, for example when the process has no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// The number of refused clients that are told the reason at the same time.
+const MAX_REFUSALS: usize = 64;
+/// How long a refused client may take to read the reason.
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves the API and the web app until `stop` completes, then finishes the requests in progress.
 ///
@@ -61,7 +71,7 @@ pub async fn serve_tls(
 }
 
 /// Serves the Prometheus metrics at `/metrics` until `stop` completes. Use a separate address: this
-/// endpoint requires no key.
+/// endpoint requires no key. On a loopback address it refuses foreign host names.
 ///
 /// # Errors
 ///
@@ -74,7 +84,16 @@ pub async fn serve_metrics(
     let text =
         |server: Arc<Server>| async move { ([("content-type", CONTENT_TYPE)], server.metrics()) };
     let shared = Arc::clone(&server);
-    let router = Router::new().route("/metrics", get(move || text(Arc::clone(&shared))));
+    let mut router = Router::new().route("/metrics", get(move || text(Arc::clone(&shared))));
+    if listener
+        .local_addr()
+        .is_ok_and(|address| address.ip().is_loopback())
+    {
+        router = router.layer(from_fn_with_state(
+            Arc::clone(&server.network),
+            refuse_foreign_host,
+        ));
+    }
     accept(
         listener,
         Endpoint {
@@ -89,6 +108,18 @@ pub async fn serve_metrics(
     Ok(())
 }
 
+/// Refuses requests to a host name that is neither this machine nor configured.
+async fn refuse_foreign_host(
+    axum::extract::State(network): axum::extract::State<Arc<Network>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match network.check_host(request.uri(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(refused) => refused.into_response(),
+    }
+}
+
 async fn serve_api(
     listener: TcpListener,
     tls: Option<Tls>,
@@ -96,11 +127,12 @@ async fn serve_api(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let closing_cards = tokio::spawn(close_stale_cards(Arc::clone(&server)));
-    let listeners = Arc::clone(&server.listeners);
+    let (listeners, games) = (Arc::clone(&server.listeners), Arc::clone(&server.games));
     // Event streams would otherwise keep their connections open forever.
     let stop = async move {
         stop.await;
         listeners.end();
+        games.close();
     };
     accept(
         listener,
@@ -145,20 +177,19 @@ struct Endpoint {
 }
 
 async fn accept(listener: TcpListener, endpoint: Endpoint, stop: impl Future<Output = ()>) {
-    let slots = Arc::new(Semaphore::new(endpoint.server.config.limits.connections));
+    let limits = &endpoint.server.config.limits;
+    let connections = Arc::new(Connections::new(
+        limits.connections,
+        limits.connections_per_address,
+        limits.header_timeout,
+    ));
+    let refusals = Arc::new(Semaphore::new(MAX_REFUSALS));
     let graceful = GracefulShutdown::new();
     let mut stop = pin!(stop);
     loop {
-        let accepted = async {
-            let slot = Arc::clone(&slots)
-                .acquire_owned()
-                .await
-                .expect("the semaphore is never closed");
-            (slot, listener.accept().await)
-        };
-        let (slot, stream) = tokio::select! {
-            (slot, accepted) = accepted => match accepted {
-                Ok((stream, _)) => (slot, stream),
+        let (stream, peer) = tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, peer)) => (stream, peer.ip()),
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -168,13 +199,35 @@ async fn accept(listener: TcpListener, endpoint: Endpoint, stop: impl Future<Out
             () = &mut stop => break,
         };
         let (endpoint, watcher) = (endpoint.clone(), graceful.watcher());
+        let (connections, refusals) = (Arc::clone(&connections), Arc::clone(&refusals));
         tokio::spawn(async move {
+            let activity = Arc::new(Activity::new());
+            let exempt = endpoint.server.network.is_trusted_proxy(peer);
+            let slot = match connections.admit(peer, exempt, &activity).await {
+                Ok(slot) => slot,
+                Err(refused) => {
+                    drop(watcher);
+                    tracing::debug!(%peer, reason = %refused, "refused a connection");
+                    if endpoint.tls.is_none() {
+                        refuse(stream, &refused, &refusals).await;
+                    }
+                    return;
+                }
+            };
             let server = Arc::clone(&endpoint.server);
             let counted = endpoint.counted;
             if counted {
                 server.metrics.connected();
             }
-            if let Some(timeout) = connect(stream, endpoint, watcher).await {
+            let connected = connect(stream, peer, endpoint, activity, watcher);
+            let timeout = tokio::select! {
+                timeout = connected => timeout,
+                () = slot.evicted() => {
+                    tracing::debug!(%peer, "closed a connection in favour of another client");
+                    None
+                }
+            };
+            if let Some(timeout) = timeout {
                 tracing::debug!(
                     waiting_for = timeout.name(),
                     "closed a connection that timed out"
@@ -186,24 +239,49 @@ async fn accept(listener: TcpListener, endpoint: Endpoint, stop: impl Future<Out
             if counted {
                 server.metrics.disconnected();
             }
-            drop(slot);
         });
     }
     drop(listener);
+    connections.close();
     graceful.shutdown().await;
 }
 
+/// Tells a client why its connection is refused, if few enough clients are being told. Reads what
+/// the client sends, because it might otherwise not see the response.
+async fn refuse(mut stream: TcpStream, reason: &ApiError, refusals: &Semaphore) {
+    let Ok(_permit) = refusals.try_acquire() else {
+        return;
+    };
+    let told = async {
+        stream
+            .write_all(reason.connection_refusal().as_bytes())
+            .await?;
+        stream.shutdown().await?;
+        let mut discarded = [0; 4096];
+        while stream.read(&mut discarded).await? > 0 {}
+        io::Result::Ok(())
+    };
+    // The client may be gone already.
+    let _ = tokio::time::timeout(REFUSAL_TIMEOUT, told).await;
+}
+
 /// Serves a connection. Returns the timeout that ended the connection, if one did.
-async fn connect(stream: TcpStream, endpoint: Endpoint, watcher: Watcher) -> Option<ClientTimeout> {
+async fn connect(
+    stream: TcpStream,
+    peer: IpAddr,
+    endpoint: Endpoint,
+    activity: Arc<Activity>,
+    watcher: Watcher,
+) -> Option<ClientTimeout> {
     // Most responses are written in one piece, so Nagle's algorithm would only delay them. A
     // failure to set the option is harmless.
     let _ = stream.set_nodelay(true);
     let limits = endpoint.server.config.limits;
     let Some(tls) = &endpoint.tls else {
-        return drive(stream, endpoint.router, &limits, watcher).await;
+        return drive(stream, peer, endpoint.router, &limits, activity, watcher).await;
     };
     match tokio::time::timeout(limits.header_timeout, tls.acceptor.accept(stream)).await {
-        Ok(Ok(stream)) => drive(stream, endpoint.router, &limits, watcher).await,
+        Ok(Ok(stream)) => drive(stream, peer, endpoint.router, &limits, activity, watcher).await,
         Ok(Err(error)) => {
             tracing::debug!(%error, "TLS handshake failed");
             None
@@ -214,17 +292,19 @@ async fn connect(stream: TcpStream, endpoint: Endpoint, watcher: Watcher) -> Opt
 
 async fn drive<S>(
     stream: S,
+    peer: IpAddr,
     router: Router,
     limits: &Limits,
+    activity: Arc<Activity>,
     watcher: Watcher,
 ) -> Option<ClientTimeout>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let activity = Arc::new(Activity::new());
     let noted_activity = Arc::clone(&activity);
-    let service = service_fn(move |request: hyper::Request<Incoming>| {
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         noted_activity.busy();
+        request.extensions_mut().insert(Peer(peer));
         // Routers are always ready, so `poll_ready` is not needed.
         let answer = router
             .clone()

@@ -1,7 +1,7 @@
 //! The middleware layer that every request and response passes through.
 //!
-//! On the way in it assigns a request id, identifies the caller, applies the rate limit, and reads
-//! the body within its size and time limits. On the way out it adds the common headers and
+//! On the way in it assigns a request id, checks the host name (with open access), identifies the
+//! caller, applies the rate limit, and reads the body within its size and time limits. On the way out it adds the common headers and
 //! the request id, counts the request, and logs it. All of this is one layer because each
 //! additional layer costs a few allocations per request.
 //!
@@ -138,10 +138,19 @@ impl RequestIds {
 async fn prepare(server: &Server, request: Request) -> Result<Request, ApiError> {
     let (mut parts, body) = request.into_parts();
     let limits = &server.config.limits;
-    let admitted = server
-        .access
-        .authenticate(parts.uri.path(), &parts.headers)
-        .await;
+    // Without keys, any page that a browser shows could use the server under a foreign host name.
+    let host = if server.access.is_open() {
+        server.network.check_host(&parts.uri, &parts.headers)
+    } else {
+        Ok(())
+    };
+    let admitted = match host {
+        Ok(()) => {
+            let path = parts.uri.path();
+            server.access.authenticate(path, &parts.headers).await
+        }
+        Err(refused) => Err(refused),
+    };
     if body.is_end_stream() {
         parts.extensions.insert(admitted?);
         return Ok(Request::from_parts(parts, body));

@@ -142,7 +142,11 @@ impl IntoResponses for Always {
             (StatusCode::PAYLOAD_TOO_LARGE, "The body is too large"),
             (
                 StatusCode::TOO_MANY_REQUESTS,
-                "Rate limit exceeded; `Retry-After` gives the seconds to wait",
+                "The rate limit or the limit on streams is exceeded; `Retry-After` gives the seconds to wait",
+            ),
+            (
+                StatusCode::MISDIRECTED_REQUEST,
+                "The server has open access and does not serve the host that the request names",
             ),
             (
                 StatusCode::INTERNAL_SERVER_ERROR,
@@ -150,7 +154,7 @@ impl IntoResponses for Always {
             ),
             (
                 StatusCode::SERVICE_UNAVAILABLE,
-                "Nothing was changed; the same request may succeed later",
+                "Nothing was changed, and the same request may succeed later; or, with the code `OUTCOME_UNKNOWN`, the request may or may not have taken effect",
             ),
         ])
     }

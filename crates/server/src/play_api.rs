@@ -20,9 +20,9 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use crate::ApiError;
 use crate::access::Caller;
-use crate::blocking::blocking;
 use crate::events::SEND_TIMEOUT;
-use crate::listeners::{Listeners, Subscription};
+use crate::listeners::Listeners;
+use crate::network::ClientAddress;
 use crate::openapi::{Always, ErrorBody, Named};
 use crate::plays::Plays;
 
@@ -80,10 +80,11 @@ pub(crate) async fn recording(
     State(listeners): State<Arc<Listeners>>,
     Path(guid): Path<String>,
     caller: Caller,
+    address: ClientAddress,
 ) -> Result<Response, ApiError> {
     let facts = plays.readable(&caller, &guid).await?;
     // Producing a recording costs as much as following a play, so it counts against the same limit.
-    let subscription = listeners.subscribe(facts.play.id)?;
+    let subscription = listeners.subscribe(facts.play.id, caller.owner, address)?;
     let replica = plays
         .rebuilder()
         .opening_replica(&facts.play)
@@ -94,7 +95,9 @@ pub(crate) async fn recording(
         facts.play.game_id, facts.play.id
     );
     let (out, stream) = channel(2);
-    tokio::spawn(record(plays, facts, replica, out, subscription));
+    let abort = out.clone();
+    let work = record(plays, facts, replica, out);
+    tokio::spawn(subscription.run_download(work, abort));
     let headers = [
         (header::CONTENT_TYPE, "application/x-ndjson".to_owned()),
         (header::CONTENT_DISPOSITION, name),
@@ -109,7 +112,6 @@ async fn record(
     facts: PlayFacts,
     mut replica: Replica,
     out: Sender<io::Result<Bytes>>,
-    _subscription: Subscription,
 ) {
     let facts = Arc::new(facts);
     while replica.next() < facts.entries {
@@ -132,7 +134,7 @@ async fn record(
         };
         while !part.is_empty() {
             let play = Arc::clone(&facts);
-            let written = blocking(move || {
+            let written = plays.games().run(&facts.play.game_id, move || {
                 let text = lines(&mut replica, &play, &mut part);
                 (replica, part, text)
             });

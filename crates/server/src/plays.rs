@@ -13,13 +13,14 @@ mod table;
 use std::sync::Arc;
 
 use rhae_engine::Action;
-use rhae_store::{IdempotencyKey, PlayFacts, PlayId, Store};
+use rhae_store::{IdempotencyKey, PlayFacts, PlayId, Store, opening_bytes, reasoning_bytes};
 
 use crate::access::Caller;
 use crate::cards::Cards;
 use crate::games::Games;
 use crate::idempotency::Idempotency;
 use crate::metrics::Metrics;
+use crate::quotas::Quotas;
 use crate::{ApiError, Clock, Config, Limits};
 pub(crate) use command::Command;
 pub(crate) use rebuild::{ENTRIES_PER_READ, Rebuilder};
@@ -32,6 +33,7 @@ pub(crate) struct Plays {
     games: Arc<Games>,
     cards: Arc<Cards>,
     idempotency: Arc<Idempotency>,
+    quotas: Arc<Quotas>,
     metrics: Arc<Metrics>,
     rebuilder: Rebuilder,
     table: PlayTable,
@@ -51,17 +53,19 @@ impl Plays {
         games: Arc<Games>,
         cards: Arc<Cards>,
         idempotency: Arc<Idempotency>,
+        quotas: Arc<Quotas>,
         metrics: Arc<Metrics>,
         (store, clock): (Arc<dyn Store>, Arc<dyn Clock>),
         config: &Config,
     ) -> Self {
         Self {
-            rebuilder: Rebuilder::new(Arc::clone(&store), Arc::clone(games.catalog())),
+            rebuilder: Rebuilder::new(Arc::clone(&store), Arc::clone(&games)),
             store,
             clock,
             games,
             cards,
             idempotency,
+            quotas,
             metrics,
             table: PlayTable::new(config.plays_in_memory),
             snapshot_every: config.snapshot_every,
@@ -72,6 +76,11 @@ impl Plays {
     /// The store, for reading the logs and lists of plays.
     pub(crate) fn store(&self) -> &dyn Store {
         self.store.as_ref()
+    }
+
+    /// The environments, for replaying plays.
+    pub(crate) fn games(&self) -> &Games {
+        &self.games
     }
 
     pub(crate) const fn rebuilder(&self) -> &Rebuilder {
@@ -101,24 +110,38 @@ impl Plays {
         command: &Command,
         key: Option<IdempotencyKey>,
     ) -> Result<Vec<u8>, ApiError> {
-        let done = match &target.guid {
-            Some(guid) => match self.find_slot(caller, &command.game_id, guid).await {
-                Ok(slot) => self.command(&slot, command, key.as_ref()).await,
-                Err(error) => Err(error),
-            },
-            None if command.action == Action::Reset => {
-                self.open_play(caller, target.card.as_deref(), command, key.as_ref())
-                    .await
-            }
-            None => Err(ApiError::Field {
-                field: "guid",
-                expected: "present, as a string",
-            }),
-        };
-        match done {
+        let done = self.execute_once(caller, target, command, key.as_ref());
+        match done.await {
             Err(error) => self.recover_response(key, command, error).await,
             done => done,
         }
+    }
+
+    /// Executes a command within the caller's quota.
+    async fn execute_once(
+        &self,
+        caller: &Caller,
+        target: &PlayTarget,
+        command: &Command,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<Vec<u8>, ApiError> {
+        let reasoning = command.reasoning.as_ref();
+        if let Some(guid) = &target.guid {
+            let slot = self.find_slot(caller, &command.game_id, guid).await?;
+            let bytes = || reasoning_bytes(reasoning);
+            self.quotas.reserve(caller, bytes).await?;
+            return self.command(&slot, command, key).await;
+        }
+        if command.action != Action::Reset {
+            return Err(ApiError::Field {
+                field: "guid",
+                expected: "present, as a string",
+            });
+        }
+        let bytes = || opening_bytes(reasoning);
+        self.quotas.reserve(caller, bytes).await?;
+        let card = target.card.as_deref();
+        self.open_play(caller, card, command, key).await
     }
 
     /// Returns a play that the caller may read, of an environment that it may see. If its card is a

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The value of the `Server` header.
-const NAME: &str = concat!("rhae/", env!("CARGO_PKG_VERSION"));
+pub(crate) const NAME: &str = concat!("rhae/", env!("CARGO_PKG_VERSION"));
 
 /// Builds the axum router of a server: the API, its OpenAPI document, and the web app.
 pub fn router(server: Arc<Server>) -> Router {
@@ -78,8 +78,8 @@ pub(crate) fn collapse_slashes(mut request: Request) -> Request {
 
 /// Completes every response: converts plain-text errors to JSON and sets the common headers.
 ///
-/// The `Server` header lets a client distinguish a 503 of this server, which means that nothing was
-/// changed, from a 503 of a proxy.
+/// The `Server` header lets a client distinguish a 503 `SERVICE_UNAVAILABLE` of this server, which
+/// means that nothing was changed, from a 503 of a proxy.
 pub(crate) fn finish_response(response: Response) -> Response {
     let mut response = errors_as_json(response);
     let headers = response.headers_mut();

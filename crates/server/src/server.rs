@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rhae_engine::{Catalog, GameId, GameInfo};
 use rhae_store::{CardId, GameSet, KeyStore, Store, StoreError};
@@ -14,9 +13,11 @@ use crate::idempotency::Idempotency;
 use crate::listeners::Listeners;
 use crate::metrics::Metrics;
 use crate::middleware::RequestIds;
+use crate::network::Network;
 use crate::plays::Plays;
+use crate::quotas::Quotas;
 use crate::web::Thumbnails;
-use crate::{Clock, Limits};
+use crate::{AddressRange, Clock, Limits};
 
 /// Which clients may use a server that requires keys without having received a key from its
 /// operator.
@@ -62,13 +63,17 @@ pub struct Config {
     /// A snapshot of a play is saved each time its log has grown by this number of entries. Hosted
     /// plays are saved at least every 50 entries.
     pub snapshot_every: u32,
-    /// The number of clients that may follow plays or download recordings at the same time.
+    /// The number of clients that may follow plays or download recordings at the same time. They
+    /// share it fairly by address; see also [`Limits::streams_per_key`].
     pub listeners: usize,
     /// How long an event stream may be silent before the server sends a keep-alive comment.
     pub keep_alive_ms: u64,
     pub visitors: Visitors,
     /// Limits on request sizes, rates and durations.
     pub limits: Limits,
+    /// Executes all work on the threads of the runtime. Simulations need it to be deterministic; in
+    /// a real server one slow request would delay the others.
+    pub single_threaded: bool,
 }
 
 impl Default for Config {
@@ -83,6 +88,7 @@ impl Default for Config {
             keep_alive_ms: 15_000,
             visitors: Visitors::default(),
             limits: Limits::default(),
+            single_threaded: false,
         }
     }
 }
@@ -105,6 +111,7 @@ pub struct Server {
     pub(crate) thumbnails: Arc<Thumbnails>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) request_ids: RequestIds,
+    pub(crate) network: Arc<Network>,
     pub(crate) config: Config,
     idempotency: Arc<Idempotency>,
     storage: Storage,
@@ -126,7 +133,7 @@ impl Server {
     ) -> Self {
         let access = Access::open(config.visitors, config.limits, Arc::clone(&clock));
         Self::assemble(
-            Games::new(catalog, games),
+            Games::new(catalog, games, &config),
             Arc::new(access),
             (store, clock),
             config,
@@ -138,9 +145,11 @@ impl Server {
         let (store, clock) = storage.clone();
         let (games, metrics) = (Arc::new(games), Arc::new(Metrics::default()));
         let idempotency = Arc::new(Idempotency::new(Arc::clone(&store), clock));
+        let quotas = Arc::new(Quotas::new(Arc::clone(&store), config.limits));
         let cards = Arc::new(Cards::new(
             Arc::clone(&games),
             Arc::clone(&idempotency),
+            Arc::clone(&quotas),
             storage.clone(),
             config,
         ));
@@ -148,20 +157,21 @@ impl Server {
             Arc::clone(&games),
             Arc::clone(&cards),
             Arc::clone(&idempotency),
+            quotas,
             Arc::clone(&metrics),
             storage.clone(),
             &config,
         ));
-        let keep_alive = Duration::from_millis(config.keep_alive_ms);
         Self {
             thumbnails: Arc::new(Thumbnails::new(Arc::clone(&games), Arc::clone(&plays))),
-            listeners: Arc::new(Listeners::new(store, config.listeners, keep_alive)),
+            listeners: Arc::new(Listeners::new(store, &config)),
             games,
             access,
             cards,
             plays,
             metrics,
             request_ids: RequestIds::new(),
+            network: Arc::default(),
             config,
             idempotency,
             storage,
@@ -179,12 +189,31 @@ impl Server {
 
     /// Assigns the environments to sets. Environments that `sets` does not name are not served.
     pub fn with_sets(self, sets: &HashMap<GameId, GameSet>) -> Self {
-        Self::assemble(
+        let assembled = Self::assemble(
             self.games.with_sets(sets),
             self.access,
             self.storage,
             self.config,
-        )
+        );
+        Self {
+            network: self.network,
+            ..assembled
+        }
+    }
+
+    /// Sets the host names by which clients may reach a server with open access, in addition to
+    /// `localhost` and the loopback addresses. Requests to other names are refused, so that a web
+    /// page of a foreign site cannot use the server under its own name (DNS rebinding).
+    pub fn with_hosts(mut self, hosts: &[String]) -> Self {
+        let hosts = hosts.iter().map(|host| host.to_ascii_lowercase());
+        Arc::make_mut(&mut self.network).hosts = hosts.collect();
+        self
+    }
+
+    /// Sets the proxies whose `X-Forwarded-For` header names the client for limits per address.
+    pub fn with_trusted_proxies(mut self, proxies: Vec<AddressRange>) -> Self {
+        Arc::make_mut(&mut self.network).trusted_proxies = proxies;
+        self
     }
 
     /// Restarts the idle time of every open card, because no client could use a card while no

@@ -9,6 +9,7 @@ use crate::access::Access;
 use crate::cards::Cards;
 use crate::games::Games;
 use crate::listeners::Listeners;
+use crate::network::Network;
 use crate::plays::Plays;
 use crate::web::Thumbnails;
 
@@ -43,6 +44,7 @@ services! {
     cards: Cards,
     games: Games,
     listeners: Listeners,
+    network: Network,
     plays: Plays,
     thumbnails: Thumbnails,
 }

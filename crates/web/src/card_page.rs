@@ -19,7 +19,12 @@ pub struct CardView {
     pub opened_at: String,
     /// RFC 3339; `None` while the card is open.
     pub closed_at: Option<String>,
+    /// The number of runs to skip in the table of runs.
+    pub runs_after: usize,
 }
+
+/// Rows of the table of runs.
+const MAX_RUNS: usize = 200;
 
 #[derive(Template)]
 #[template(path = "card.html")]
@@ -35,8 +40,10 @@ struct CardPage<'a> {
     /// Titles and SVG texts.
     plots: Vec<(&'static str, String)>,
     levels: Vec<LevelRow<'a>>,
-    /// The runs that were played.
+    /// The runs that were played, one page of them.
     runs: Vec<&'a RunScore>,
+    /// The number of runs up to the end of this page, if there are more.
+    more_runs: Option<usize>,
     author_data: Option<TreeNode<'a>>,
 }
 
@@ -76,6 +83,11 @@ pub fn card_page(viewer: Viewer, view: &CardView) -> String {
     } else {
         Vec::new()
     };
+    let mut played = runs()
+        .filter(|run| !run.guid.is_empty())
+        .skip(view.runs_after);
+    let shown: Vec<&RunScore> = played.by_ref().take(MAX_RUNS).collect();
+    let more_runs = played.next().map(|_| view.runs_after + shown.len());
     let is_provisional = |source: &String| source.starts_with("solver");
     render(&CardPage {
         page: Page {
@@ -95,7 +107,8 @@ pub fn card_page(viewer: Viewer, view: &CardView) -> String {
         closed: view.closed_at.as_deref().map(time),
         plots,
         levels: card.environments.iter().flat_map(levels).collect(),
-        runs: runs().filter(|run| !run.guid.is_empty()).collect(),
+        runs: shown,
+        more_runs,
         author_data: card.opaque.as_ref().map(TreeNode::new),
     })
 }
@@ -199,7 +212,23 @@ pub(crate) mod tests {
             card,
             opened_at: "2026-11-16T04:05:06Z".to_owned(),
             closed_at: None,
+            runs_after: 0,
         }
+    }
+
+    #[test]
+    fn runs_are_shown_in_pages() {
+        let mut view = view();
+        let runs = &mut view.card.environments[0].runs;
+        *runs = vec![runs[0].clone(); MAX_RUNS + 5];
+        let shown = |page: &str| page.matches("/replay/g1").count();
+        let first = card_page(Viewer::KeyHolder, &view);
+        assert_eq!(shown(&first), MAX_RUNS);
+        assert!(first.contains("/scorecards/c1?after=200"), "no link");
+        view.runs_after = MAX_RUNS;
+        let last = card_page(Viewer::KeyHolder, &view);
+        assert_eq!(shown(&last), 5);
+        assert!(!last.contains("?after="));
     }
 
     #[test]

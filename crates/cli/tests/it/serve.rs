@@ -1,5 +1,6 @@
 //! `rhae serve` as a process, with real clients, signals and crashes.
 
+mod commit_failure;
 mod crash;
 pub(crate) mod official;
 mod openapi;
@@ -22,7 +23,11 @@ fn server_without_keys_must_listen_on_loopback() {
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.7:8001"] {
         rhae(folder.path(), &["serve", "--addr", address])
             .failed_with("can be reached from other machines");
+        let metrics = ["serve", "--addr", "127.0.0.1:0", "--metrics", address];
+        rhae(folder.path(), &metrics).failed_with("can be reached from other machines");
     }
+    let proxies = ["serve", "--trusted-proxies", "10.0.0.0/8,nonsense"];
+    rhae(folder.path(), &proxies).failed_with("`nonsense` is not an address or a range");
     rhae(folder.path(), &["serve", "--addr", "nonsense"])
         .failed_with("is not an address such as 127.0.0.1:8001");
     rhae(

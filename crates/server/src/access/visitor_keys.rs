@@ -7,31 +7,44 @@ use rhae_throttle::KeyedRateLimiter;
 
 use super::Access;
 use super::keys::{Keys, per_minute};
+use crate::network::ClientAddress;
 use crate::{ApiError, ApiKey, Visitors};
 
 /// The maximum number of visitor keys that `/visit` creates per minute, over all visitors.
 const MAX_NEW_KEYS_PER_MINUTE: u32 = 600;
 
+/// The maximum number of visitor keys that `/visit` creates per minute for one address. Several
+/// people may share an address.
+const MAX_NEW_KEYS_PER_ADDRESS: u32 = 60;
+
 /// Limits the rate at which `/visit` creates visitor keys.
 #[derive(Default)]
-pub(super) struct NewKeyLimiter(KeyedRateLimiter<()>);
+pub(super) struct NewKeyLimiter {
+    all: KeyedRateLimiter<()>,
+    addresses: KeyedRateLimiter<ClientAddress>,
+}
 
 impl NewKeyLimiter {
-    fn try_acquire(&self, now: Duration) -> Result<(), ApiError> {
-        let quota = per_minute(MAX_NEW_KEYS_PER_MINUTE);
-        let counted = self.0.try_acquire((), quota, now);
-        counted.map_err(|retry_seconds| ApiError::RateLimit {
-            max: MAX_NEW_KEYS_PER_MINUTE,
-            retry_seconds,
-        })
+    fn try_acquire(&self, address: ClientAddress, now: Duration) -> Result<(), ApiError> {
+        let limited = |max| move |retry_seconds| ApiError::RateLimit { max, retry_seconds };
+        let max = MAX_NEW_KEYS_PER_ADDRESS;
+        let counted = self.addresses.try_acquire(address, per_minute(max), now);
+        counted.map_err(limited(max))?;
+        let max = MAX_NEW_KEYS_PER_MINUTE;
+        let counted = self.all.try_acquire((), per_minute(max), now);
+        counted.map_err(limited(max))
     }
 }
 
 impl Access {
     /// Creates a key for the public environments. With open access the key is not stored: it only
     /// distinguishes this visitor from others.
-    pub(crate) async fn create_visitor_key(&self) -> Result<ApiKey, ApiError> {
-        self.new_key_limiter.try_acquire(self.started.elapsed())?;
+    pub(crate) async fn create_visitor_key(
+        &self,
+        address: ClientAddress,
+    ) -> Result<ApiKey, ApiError> {
+        self.new_key_limiter
+            .try_acquire(address, self.started.elapsed())?;
         let (secret, key) = self.new_visitor_key("visitor", GameSets::PUBLIC)?;
         if let Some(keys) = &self.keys {
             keys.store().create_key(key).await?;

@@ -16,7 +16,6 @@ use super::Plays;
 use super::response::{compact_response, frame_response};
 use super::table::{PlaySlot, SlotState};
 use crate::ApiError;
-use crate::blocking::blocking;
 
 /// The maximum number of attempts to execute a command while other servers append to the same play.
 const MAX_ATTEMPTS: u32 = 5;
@@ -127,10 +126,9 @@ impl Plays {
         let guid = slot.play.id.to_string();
         let save_snapshot = (live.next + 1).is_multiple_of(self.snapshot_interval(&live.play));
         let done = if live.play.may_block() {
-            // The environment may block, so it runs on a blocking thread; the async threads must
-            // stay free for other clients.
+            // The async threads must stay free for other clients.
             let (command, guid) = (command.clone(), guid.clone());
-            let work = blocking(move || {
+            let work = self.games.run(&slot.play.game_id, move || {
                 let done = ExecutedCommand::run(&mut live.play, &command, &guid, save_snapshot);
                 (live, done)
             });

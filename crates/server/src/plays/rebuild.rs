@@ -10,12 +10,12 @@
 
 use std::sync::Arc;
 
-use rhae_engine::{Catalog, CatalogError, EnvironmentError};
+use rhae_engine::{CatalogError, EnvironmentError};
 use rhae_session::{Origin, ReplayError, Replica, ReplicaError};
 use rhae_store::{LogEntry, Snapshot, Store, StoredPlay};
 
 use crate::ApiError;
-use crate::blocking::blocking;
+use crate::games::Games;
 
 /// Log entries read and replayed at a time.
 pub(crate) const ENTRIES_PER_READ: u32 = 1024;
@@ -26,12 +26,12 @@ pub(crate) type Attempt<T> = Result<T, String>;
 /// Rebuilds plays from the store.
 pub(crate) struct Rebuilder {
     store: Arc<dyn Store>,
-    catalog: Arc<dyn Catalog>,
+    games: Arc<Games>,
 }
 
 impl Rebuilder {
-    pub(crate) fn new(store: Arc<dyn Store>, catalog: Arc<dyn Catalog>) -> Self {
-        Self { store, catalog }
+    pub(crate) fn new(store: Arc<dyn Store>, games: Arc<Games>) -> Self {
+        Self { store, games }
     }
 
     /// Rebuilds a play to the end of its log.
@@ -96,8 +96,9 @@ impl Rebuilder {
         &self,
         stored: &StoredPlay,
     ) -> Result<Attempt<Replica>, ApiError> {
-        let (catalog, origin) = (Arc::clone(&self.catalog), stored.clone());
-        classify(blocking(move || Replica::open(catalog.as_ref(), origin_of(&origin))).await?)
+        let (catalog, origin) = (Arc::clone(self.games.catalog()), stored.clone());
+        let open = move || Replica::open(catalog.as_ref(), origin_of(&origin));
+        classify(self.games.run(&stored.game_id, open).await?)
     }
 
     async fn rebuild_from_log(
@@ -128,8 +129,8 @@ impl Rebuilder {
         else {
             return Ok(Err("the log ends before the snapshot".to_owned()));
         };
-        let (catalog, origin) = (Arc::clone(&self.catalog), stored.clone());
-        let restored = blocking(move || {
+        let (catalog, origin) = (Arc::clone(self.games.catalog()), stored.clone());
+        let restored = self.games.run(&stored.game_id, move || {
             let Snapshot { entries, bytes } = &snapshot;
             let restored = Replica::restore(
                 catalog.as_ref(),
@@ -166,7 +167,8 @@ impl Rebuilder {
             if part.is_empty() {
                 return Ok(Ok(replica));
             }
-            match classify(blocking(move || follow_all(replica, &part)).await?)? {
+            let follow = move || follow_all(replica, &part);
+            match classify(self.games.run(&stored.game_id, follow).await?)? {
                 Ok(advanced) => replica = advanced,
                 Err(reason) => return Ok(Err(reason)),
             }

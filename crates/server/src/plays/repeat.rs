@@ -6,7 +6,6 @@ use super::Plays;
 use super::command::Command;
 use super::response::frame_response;
 use crate::ApiError;
-use crate::blocking::blocking;
 
 impl Plays {
     /// Returns the response to an earlier command with this key, or `error` if there was none.
@@ -59,22 +58,23 @@ impl Plays {
             .ok_or_else(missing)?
             .entry;
         let (mut play, command) = (replica.into_play(), command.clone());
-        blocking(move || {
-            let answer = play
-                .command(recorded.action)
-                .map_err(|error| ApiError::Failed(error.to_string()))?;
-            if answer.entry(recorded.action, recorded.details.clone()) != recorded {
-                return Err(ApiError::Frozen(format!(
-                    "replaying log entry {entry} gives other frames than were recorded"
-                )));
-            }
-            Ok(frame_response(
-                &answer,
-                &command,
-                &guid,
-                Some(recorded.action),
-            ))
-        })
-        .await?
+        self.games
+            .run(&stored.game_id, move || {
+                let answer = play
+                    .command(recorded.action)
+                    .map_err(|error| ApiError::Failed(error.to_string()))?;
+                if answer.entry(recorded.action, recorded.details.clone()) != recorded {
+                    return Err(ApiError::Frozen(format!(
+                        "replaying log entry {entry} gives other frames than were recorded"
+                    )));
+                }
+                Ok(frame_response(
+                    &answer,
+                    &command,
+                    &guid,
+                    Some(recorded.action),
+                ))
+            })
+            .await?
     }
 }

@@ -11,9 +11,16 @@ use rhae_web::{CardRow, CardView, card_csv, card_page, cards_page};
 use super::PageVisitor;
 use crate::ApiError;
 use crate::cards::Cards;
+use crate::run_pages::{keep_page, runs_after};
 
 /// Scorecards listed per page.
 const PAGE_SIZE: u32 = 50;
+/// Tags shown per card in the list.
+const MAX_LISTED_TAGS: usize = 8;
+/// Characters shown of each tag in the list.
+const MAX_LISTED_TAG_CHARS: usize = 64;
+/// Runs in a CSV file, besides the best of each environment.
+const MAX_CSV_RUNS: usize = 10_000;
 
 pub(crate) async fn list(
     State(cards): State<Arc<Cards>>,
@@ -46,7 +53,7 @@ pub(crate) async fn list(
             id: card.id.to_string(),
             opened_at: rfc3339_utc(card.opened_ms),
             open: card.closed_ms.is_none(),
-            tags: card.tags.clone(),
+            tags: listed_tags(&card.tags),
             card: if hidden {
                 None
             } else {
@@ -65,9 +72,12 @@ pub(crate) async fn page(
     State(cards): State<Arc<Cards>>,
     visitor: PageVisitor,
     Path(id): Path<String>,
+    RawQuery(query): RawQuery,
 ) -> Result<Html<String>, ApiError> {
+    let runs_after = runs_after(query.as_deref())?;
     let card = cards.readable(&visitor.caller, &id).await?;
     let view = CardView {
+        runs_after,
         card: cards.scorecard(&card).await?,
         opened_at: rfc3339_utc(card.opened_ms),
         closed_at: card.closed_ms.map(rfc3339_utc),
@@ -79,8 +89,30 @@ pub(crate) async fn csv(
     State(cards): State<Arc<Cards>>,
     visitor: PageVisitor,
     Path(id): Path<String>,
+    RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
+    let after = runs_after(query.as_deref())?;
     let card = cards.readable(&visitor.caller, &id).await?;
-    let text = card_csv(&cards.scorecard(&card).await?);
-    Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], text).into_response())
+    let mut card = cards.scorecard(&card).await?;
+    let next = keep_page(&mut card, after, MAX_CSV_RUNS);
+    let link = next.map(|next| [(header::LINK, format!("<?after={next}>; rel=\"next\""))]);
+    let text = card_csv(&card);
+    let file = ([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], text);
+    Ok(match link {
+        Some(link) => (link, file).into_response(),
+        None => file.into_response(),
+    })
+}
+
+/// Shortens the tags of a card for the list. The page of the card shows all of them.
+fn listed_tags(tags: &[String]) -> Vec<String> {
+    let shortened = |tag: &String| match tag.char_indices().nth(MAX_LISTED_TAG_CHARS) {
+        Some((end, _)) => format!("{}…", &tag[..end]),
+        None => tag.clone(),
+    };
+    let mut listed: Vec<String> = tags.iter().take(MAX_LISTED_TAGS).map(shortened).collect();
+    if tags.len() > MAX_LISTED_TAGS {
+        listed.push("…".to_owned());
+    }
+    listed
 }

@@ -19,11 +19,11 @@ use tokio_stream::wrappers::ReceiverStream;
 use super::PageVisitor;
 use crate::ApiError;
 use crate::access::Caller;
-use crate::blocking::blocking;
 use crate::cards::Cards;
 use crate::events::SEND_TIMEOUT;
 use crate::games::Games;
-use crate::listeners::{Listeners, Subscription};
+use crate::listeners::Listeners;
+use crate::network::ClientAddress;
 use crate::plays::{ENTRIES_PER_READ, Plays};
 
 /// The minimum size in bytes of a chunk of packed frames, except for the last chunk of each read.
@@ -42,9 +42,10 @@ pub(crate) async fn packed_play(
     State(listeners): State<Arc<Listeners>>,
     visitor: PageVisitor,
     Path(guid): Path<String>,
+    address: ClientAddress,
 ) -> Result<Response, ApiError> {
     let facts = plays.readable(&visitor.caller, &guid).await?;
-    let subscription = listeners.subscribe(facts.play.id)?;
+    let subscription = listeners.subscribe(facts.play.id, visitor.caller.owner, address)?;
     let replica = plays
         .rebuilder()
         .opening_replica(&facts.play)
@@ -52,7 +53,9 @@ pub(crate) async fn packed_play(
         .map_err(ApiError::Frozen)?;
     let (out, stream) = channel(2);
     let entries = facts.entries;
-    tokio::spawn(pack_all(plays, facts, replica, out, subscription));
+    let abort = out.clone();
+    let work = pack_all(plays, facts, replica, out);
+    tokio::spawn(subscription.run_download(work, abort));
     // Tells the page from which entry to continue with live events.
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
@@ -69,7 +72,6 @@ async fn pack_all(
     facts: PlayFacts,
     mut replica: Replica,
     out: Sender<io::Result<Bytes>>,
-    _subscription: Subscription,
 ) {
     let mut packer = Packer::default();
     while replica.next() < facts.entries {
@@ -91,7 +93,7 @@ async fn pack_all(
             }
         };
         while !part.is_empty() {
-            let packed = blocking(move || {
+            let packed = plays.games().run(&facts.play.game_id, move || {
                 let bytes = pack(&mut replica, &mut packer, &mut part);
                 (replica, packer, part, bytes)
             });

@@ -2,8 +2,8 @@
 //! which stores that key in the cookie.
 //!
 //! A key is created when a visitor starts to play, not when a page is viewed, so that crawlers
-//! create no keys. The number of keys that `/visit` creates per minute is limited; an invitation
-//! has its own limit. Scripts cannot read the cookie, and the browser does not attach it to
+//! create no keys. The number of keys that `/visit` creates per minute is limited, for each address
+//! and in total; an invitation has its own limit. Scripts cannot read the cookie, and the browser does not attach it to
 //! cross-site requests other than top-level navigation.
 
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use rhae_web::{Viewer, invitation_page, sign_in_page};
 
 use super::COOKIE;
 use crate::access::{Access, Caller, is_same_origin};
+use crate::network::ClientAddress;
 use crate::{ApiError, ApiKey, Visitors};
 
 const COOKIE_MAX_AGE_SECONDS: u32 = 365 * 24 * 60 * 60;
@@ -25,6 +26,7 @@ const COOKIE_MAX_AGE_SECONDS: u32 = 365 * 24 * 60 * 60;
 pub(crate) async fn visit(
     State(access): State<Arc<Access>>,
     caller: OptionalCaller,
+    address: ClientAddress,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     if !is_same_origin(&headers) {
@@ -37,7 +39,7 @@ pub(crate) async fn visit(
     if !open && access.visitors() != Visitors::Public {
         return Err(ApiError::Unauthorized);
     }
-    let secret = access.create_visitor_key().await?;
+    let secret = access.create_visitor_key(address).await?;
     Ok((
         StatusCode::NO_CONTENT,
         [(header::SET_COOKIE, cookie(&secret, &headers))],

@@ -33,6 +33,7 @@ fn server_with_keys(folder: &std::path::Path) -> TestServer {
         &Access {
             keys: true,
             sets: Some(sets),
+            ..Access::default()
         },
     )
 }
@@ -243,6 +244,7 @@ fn hidden_environment_gets_the_same_response_as_a_missing_one() {
         let access = Access {
             keys: true,
             sets: Some(sets),
+            ..Access::default()
         };
         let server = TestServer::start_with_access(
             folder.path(),
@@ -302,8 +304,8 @@ fn open_access_sees_only_the_public_set() {
         ("ny40-v1".parse().unwrap(), GameSet::Private),
     ]);
     let access = Access {
-        keys: false,
         sets: Some(sets),
+        ..Access::default()
     };
     let server = TestServer::start_with_access(
         folder.path(),

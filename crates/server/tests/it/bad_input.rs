@@ -187,7 +187,7 @@ fn chunked_bodies_are_accepted_and_invalid_framing_is_refused() {
     let server = TestServer::start(folder.path());
     let (client, ids) = ids(&server);
     let body = ids.fill(r#"{"game_id":"kq19","guid":"<guid>"}"#);
-    let head = "POST /api/cmd/ACTION1 HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nConnection: close\r\nContent-Type: application/json\r\n";
+    let head = "POST /api/cmd/ACTION1 HTTP/1.1\r\nHost: localhost\r\nX-API-Key: k\r\nConnection: close\r\nContent-Type: application/json\r\n";
     let chunks: String = body
         .as_bytes()
         .chunks(7)

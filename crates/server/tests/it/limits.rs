@@ -16,7 +16,10 @@ fn server_with_limits(folder: &std::path::Path, keys: bool, limits: Limits) -> T
         folder,
         config,
         SqliteOptions::default(),
-        &Access { keys, sets: None },
+        &Access {
+            keys,
+            ..Access::default()
+        },
     )
 }
 
@@ -95,7 +98,7 @@ fn body_size_is_limited() {
         },
     );
     let client = server.client("k");
-    let body = |length: usize| format!("{{\"tags\":[\"{}\"]}}", "x".repeat(length - 13));
+    let body = |length: usize| format!("{{\"opaque\":\"{}\"}}", "x".repeat(length - 13));
     let open = |length: usize| {
         client.send(
             "POST",

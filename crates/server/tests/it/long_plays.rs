@@ -13,7 +13,7 @@ use crate::counting_catalog::counted_server;
 use crate::test_server::TestServer;
 
 /// Runs a statement on a server's database file, as another program would, while no server uses it.
-pub(crate) fn corrupt(folder: &std::path::Path, statement: &'static str) {
+pub(crate) fn corrupt(folder: &std::path::Path, statement: &str) {
     rusqlite::Connection::open(folder.join("rhae.db"))
         .unwrap()
         .execute_batch(statement)

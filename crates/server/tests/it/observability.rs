@@ -14,7 +14,7 @@ use crate::test_server::TestServer;
 fn echoed_id(server: &TestServer, id: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.address()).unwrap();
     let request = [
-        b"GET /api/games HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Request-Id: ",
+        b"GET /api/games HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Request-Id: ",
         id,
         b"\r\n\r\n",
     ]

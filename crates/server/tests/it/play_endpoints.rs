@@ -356,7 +356,7 @@ fn listener_of_a_corrupt_log_gets_a_frozen_event() {
         .assert_error(409, "PLAY_FROZEN");
     // The response is aborted, so that a partial recording cannot be mistaken for a complete one.
     let mut stream = TcpStream::connect(server.address()).unwrap();
-    write!(stream, "GET /api/plays/{guid}/recording HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nConnection: close\r\n\r\n").unwrap();
+    write!(stream, "GET /api/plays/{guid}/recording HTTP/1.1\r\nHost: localhost\r\nX-API-Key: k\r\nConnection: close\r\n\r\n").unwrap();
     let mut all = Vec::new();
     std::io::Read::read_to_end(&mut stream, &mut all).unwrap();
     assert!(!all.ends_with(b"0\r\n\r\n"));

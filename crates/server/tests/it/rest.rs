@@ -15,6 +15,7 @@ mod error_types;
 mod exchange;
 mod faults;
 mod games;
+mod holders;
 mod key_errors;
 mod layout;
 mod operations;

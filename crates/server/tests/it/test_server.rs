@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rhae_engine::{Catalog, GameId};
 use rhae_games::Builtin;
-use rhae_server::{ApiKey, Clock, Config, Server, serve};
+use rhae_server::{AddressRange, ApiKey, Clock, Config, Server, serve};
 use rhae_store::{GameSet, GameSets, Key, KeyStore, Scopes, SqliteOptions, SqliteStore};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -38,6 +38,9 @@ pub(crate) struct Access {
     pub(crate) keys: bool,
     /// The set of each environment; `None` makes all of them public.
     pub(crate) sets: Option<HashMap<GameId, GameSet>>,
+    pub(crate) trusted_proxies: Vec<AddressRange>,
+    /// Host names besides those of the loopback interface.
+    pub(crate) hosts: Vec<String>,
 }
 
 pub(crate) struct TestServer {
@@ -107,6 +110,9 @@ impl TestServer {
             Arc::clone(&clock) as _,
             config,
         );
+        server = server
+            .with_trusted_proxies(access.trusted_proxies.clone())
+            .with_hosts(&access.hosts);
         if access.keys {
             server = server.with_keys(Arc::clone(&store) as _);
         }

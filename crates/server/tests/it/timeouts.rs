@@ -81,7 +81,7 @@ fn slow_request_head_is_disconnected() {
     );
     let mut stream = connect(&server);
     stream
-        .write_all(b"GET /api/games HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+        .write_all(b"GET /api/games HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
         .unwrap();
     assert_eq!(drip(&mut stream, b"z"), "");
     assert!(counted(&server, "head"));
@@ -98,7 +98,8 @@ fn slow_request_body_gets_a_408_and_is_disconnected() {
             ..long_timeouts()
         },
     );
-    let head = "POST /api/cmd/RESET HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+    let head =
+        "POST /api/cmd/RESET HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
     for length in [
         "Content-Length: 100000\r\n\r\n",
         "Transfer-Encoding: chunked\r\n\r\n",
@@ -140,7 +141,7 @@ fn idle_connection_is_closed() {
     let mut fresh = connect(&server);
     assert_eq!(fresh.read(&mut [0; 64]).unwrap(), 0);
     let mut used = connect(&server);
-    used.write_all(b"GET /api/healthcheck HTTP/1.1\r\nHost: x\r\n\r\n")
+    used.write_all(b"GET /api/healthcheck HTTP/1.1\r\nHost: localhost\r\n\r\n")
         .unwrap();
     let mut answer = String::new();
     used.read_to_string(&mut answer).unwrap();
@@ -164,7 +165,7 @@ fn client_that_never_reads_is_disconnected() {
     stream
         .set_write_timeout(Some(Duration::from_secs(60)))
         .unwrap();
-    let requests = "GET /api/games HTTP/1.1\r\nHost: x\r\n\r\n".repeat(100);
+    let requests = "GET /api/games HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(100);
     // Responses fill all buffers; then the server reads no more requests, and finally closes the
     // connection.
     let broken = loop {
@@ -211,7 +212,7 @@ fn shutdown_finishes_the_request_in_progress() {
     let idle = connect(&server);
     let mut stream = connect(&server);
     let head = format!(
-        "POST /api/cmd/ACTION1 HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        "POST /api/cmd/ACTION1 HTTP/1.1\r\nHost: localhost\r\nX-API-Key: k\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
     stream.write_all(head.as_bytes()).unwrap();

@@ -20,7 +20,7 @@ fn started(folder: &std::path::Path, visitors: Visitors, limits: Limits) -> Test
         SqliteOptions::default(),
         &Access {
             keys: true,
-            sets: None,
+            ..Access::default()
         },
     )
 }

@@ -247,7 +247,7 @@ fn validate_and_serve_accept_the_folder() {
     let first = opening(&remote, "mt01");
     assert_eq!(
         (&first["game_id"], &first["win_levels"]),
-        (&json!(PLAYABLE[0]), &json!(3))
+        (&json!("mt01"), &json!(3))
     );
     assert!(matches!(
         remote.get("/api/games/bd02/source"),

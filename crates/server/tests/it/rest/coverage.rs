@@ -13,7 +13,7 @@ use crate::test_server::TestServer;
 
 /// Error statuses that any route may return, because the server checks the request before it calls
 /// the handler or because the database failed. One snapshot of each is enough.
-const SHARED_STATUSES: [u16; 7] = [400, 401, 408, 413, 429, 500, 503];
+const SHARED_STATUSES: [u16; 8] = [400, 401, 408, 413, 421, 429, 500, 503];
 
 /// The request and the response that a snapshot shows.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -107,7 +107,8 @@ fn sent_in_part(server: &TestServer, request: &str, ends: bool) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-const HEAD: &str = "POST /api/cmd/RESET HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+const HEAD: &str =
+    "POST /api/cmd/RESET HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
 
 #[test]
 fn body_that_does_not_arrive_in_time_is_rejected() {

@@ -34,6 +34,14 @@ fn api_errors() -> Vec<ApiError> {
         },
         ApiError::TooManyCards(1234),
         ApiError::TooManyPlays(1234),
+        ApiError::StorageFull(1234),
+        ApiError::TooManyStreams {
+            max: 1234,
+            holder: "address",
+        },
+        ApiError::AddressConnections(1234),
+        ApiError::TooManyConnections,
+        ApiError::ForeignHost(text()),
         ApiError::MediaType,
         ApiError::TooLarge(1234),
         ApiError::NoSuchPath,
@@ -53,6 +61,7 @@ fn api_errors() -> Vec<ApiError> {
         },
         ApiError::NoSuchGuid(text()),
         ApiError::TooManyListeners,
+        ApiError::GameBusy(text()),
         ApiError::GameOver,
         ApiError::Frozen(text()),
         ApiError::IdempotencyKeyReused(text()),
@@ -84,6 +93,11 @@ fn assert_listed(error: &ApiError) {
         | ApiError::RateLimit { .. }
         | ApiError::TooManyCards(_)
         | ApiError::TooManyPlays(_)
+        | ApiError::StorageFull(_)
+        | ApiError::TooManyStreams { .. }
+        | ApiError::AddressConnections(_)
+        | ApiError::TooManyConnections
+        | ApiError::ForeignHost(_)
         | ApiError::MediaType
         | ApiError::TooLarge(_)
         | ApiError::NoSuchPath
@@ -100,6 +114,7 @@ fn assert_listed(error: &ApiError) {
         | ApiError::NoSuchPlay { .. }
         | ApiError::NoSuchGuid(_)
         | ApiError::TooManyListeners
+        | ApiError::GameBusy(_)
         | ApiError::GameOver
         | ApiError::Frozen(_)
         | ApiError::IdempotencyKeyReused(_)

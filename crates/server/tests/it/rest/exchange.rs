@@ -228,7 +228,7 @@ fn abbreviated(body: &str) -> String {
     }
 }
 
-fn read_answer(address: SocketAddr, request: &str) -> Answer {
+pub(super) fn read_answer(address: SocketAddr, request: &str) -> Answer {
     let mut stream = TcpStream::connect(address).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_secs(60)))

@@ -27,6 +27,7 @@ fn with_keys(folder: &Path, limits: Limits) -> TestServer {
     let access = Access {
         keys: true,
         sets: Some(sets),
+        ..Access::default()
     };
     let config = Config {
         limits,

@@ -52,7 +52,7 @@ fn errors_are_pages_on_a_server_with_keys() {
     let folder = tempfile::tempdir().unwrap();
     let access = Access {
         keys: true,
-        sets: None,
+        ..Access::default()
     };
     let server = TestServer::start_with_access(
         folder.path(),

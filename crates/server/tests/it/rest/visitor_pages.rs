@@ -19,7 +19,7 @@ fn with_visitors(folder: &Path, visitors: Visitors) -> TestServer {
     };
     let access = Access {
         keys: true,
-        sets: None,
+        ..Access::default()
     };
     TestServer::start_with_access(folder, config, SqliteOptions::default(), &access)
 }
