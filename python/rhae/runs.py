@@ -87,7 +87,8 @@ class RunScore:
     number_of_levels: int
     #: Always 1: a run belongs to one environment.
     number_of_environments: int
-    #: Why the run ended, such as ``"won"``, ``"budget"``, ``"stopped"``, ``"failed"`` or ``"interrupted"``.
+    #: Why the run ended, such as ``"won"``, ``"budget"``, ``"stopped"``, ``"timeout"``,
+    #: ``"failed"`` or ``"interrupted"``.
     ending: str | None = None
     #: The error of the agent or of the environment, if there was one.
     message: str | None = None
@@ -250,6 +251,7 @@ class _Arguments:
     budget: str | None
     method: str | None
     step_timeout: float | None
+    task_timeout: float | None
     run_timeout: float | None
     jobs: int | None
     out: _Path | None
@@ -269,7 +271,7 @@ class _Arguments:
 
 
 #: The arguments that may be given with ``resume``. A resumed run takes the others from its folder.
-_RESUMABLE = {"jobs", "key", "max_cost", "models", "rate_limit", "resume", "run_timeout", "timeout"}
+_RESUMABLE = {"jobs", "key", "max_cost", "models", "rate_limit", "resume", "run_timeout", "task_timeout", "timeout"}
 
 
 def run(
@@ -283,6 +285,7 @@ def run(
     budget: str | int | None = None,
     method: str | None = None,
     step_timeout: float | None = None,
+    task_timeout: float | None = None,
     run_timeout: float | None = None,
     jobs: int | None = None,
     out: _Path | None = None,
@@ -312,7 +315,8 @@ def run(
         agent: A built-in agent such as ``"explorer"`` or ``"random"``, ``"model:NAME"`` or
             ``"replay:FILE"``.
         agent_cmd: The shell command of an agent that exchanges JSON lines, instead of ``agent``.
-        games: The ids of the environments, or ``"all"``.
+        games: The ids of the environments, or ``"all"``; the games of ``games_dir`` or, without such a
+            folder, all environments if ``None``.
         seed: The seed of the agent; each further repeat uses the next number.
         env_seed: The seed of the environments.
         repeat: The number of scorecards. The score is their mean.
@@ -320,6 +324,7 @@ def run(
             whole play, or ``"none"``.
         method: The scoring method.
         step_timeout: The time limit of the agent for one action, in seconds.
+        task_timeout: The time limit of one play, from its start, in seconds.
         run_timeout: The time limit of the run in seconds, including the time before it was
             interrupted. A run that reaches it returns with ``summary.finished`` false.
         jobs: The number of concurrent plays.
@@ -339,9 +344,9 @@ def run(
         timeout: The time limit for one request to the model, retries included, in seconds.
         keep_reasoning: Send the provider's reasoning back with the conversation.
         context_tokens: Drop the oldest turns of a conversation beyond this many tokens.
-        resume: The folder of an interrupted run, to continue it. Only ``run_timeout``, ``jobs``,
-            ``games_dir``, ``unsafe_host``, ``key``, ``models``, ``max_cost``, ``rate_limit``,
-            ``timeout`` and ``progress`` may be given with it.
+        resume: The folder of an interrupted run, to continue it. Only ``task_timeout``,
+            ``run_timeout``, ``jobs``, ``games_dir``, ``unsafe_host``, ``key``, ``models``,
+            ``max_cost``, ``rate_limit``, ``timeout`` and ``progress`` may be given with it.
         progress: Called about twenty times per second, on the calling thread.
 
     Raises:
@@ -377,6 +382,7 @@ def run(
         budget=None if budget is None else str(budget),
         method=method,
         step_timeout=step_timeout,
+        task_timeout=task_timeout,
         run_timeout=run_timeout,
         jobs=jobs,
         out=out,
@@ -406,7 +412,7 @@ def _is_default(value: object) -> bool:
 
 
 def _strings(argument: str, values: Iterable[str]) -> list[str]:
-    """Returns the strings of a list, and raises an error that names the argument if it is none."""
+    """Returns the strings of a list. An error about another value names the argument."""
     if isinstance(values, str):
         raise ValueError(f"`{argument}` must be a list of strings, found the string {values!r}")
     if not isinstance(values, Iterable):

@@ -308,7 +308,7 @@ mod tests {
         let expected = temp.path().canonicalize().unwrap();
         LocationRequest::default()
             .prepare_resumed(folder, config, &options, |folders| {
-                assert_eq!(folders, [expected.clone()]);
+                assert_eq!(folders, std::slice::from_ref(&expected));
                 builtin(folders)
             })
             .unwrap();

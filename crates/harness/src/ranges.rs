@@ -52,7 +52,9 @@ fn outside(
 mod tests {
     use super::*;
 
-    fn error(change: fn(&mut RunRequest)) -> Option<String> {
+    type Change = fn(&mut RunRequest);
+
+    fn error(change: Change) -> Option<String> {
         let mut request = RunRequest::default();
         change(&mut request);
         let prepared = request.prepare(&rhae_games::Builtin, None);
@@ -61,7 +63,7 @@ mod tests {
 
     #[test]
     fn numbers_outside_their_ranges_are_rejected() {
-        let cases: [(fn(&mut RunRequest), &str); 3] = [
+        let cases: [(Change, &str); 3] = [
             (
                 |request| request.repeat = 0,
                 "--repeat must be from 1 to 10000, found 0",

@@ -5,7 +5,7 @@
 //! name with underscores.
 
 /// The options that are arguments of Python functions. Other flags are left as they are.
-const OPTIONS: [&str; 26] = [
+const OPTIONS: [&str; 27] = [
     "agent",
     "agent-cmd",
     "budget",
@@ -30,6 +30,7 @@ const OPTIONS: [&str; 26] = [
     "seed",
     "server",
     "step-timeout",
+    "task-timeout",
     "timeout",
     "unsafe-host",
 ];

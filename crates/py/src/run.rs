@@ -65,6 +65,7 @@ pub(crate) struct RunArguments {
     budget: Option<String>,
     method: Option<String>,
     step_timeout: Option<f64>,
+    task_timeout: Option<f64>,
     run_timeout: Option<f64>,
     jobs: Option<i128>,
     out: Option<PathBuf>,
@@ -115,6 +116,7 @@ impl RunArguments {
         let (folder, config) = open_run(folder)?;
         let options = ResumeOptions {
             jobs: number("jobs", self.jobs)?,
+            task_timeout_s: self.task_timeout,
             run_timeout_s: self.run_timeout,
             model: self.model_options(config.agent.as_deref())?,
         };
@@ -146,6 +148,7 @@ impl RunArguments {
                 .map_err(invalid)?
                 .unwrap_or(default.method),
             step_timeout_s: self.step_timeout,
+            task_timeout_s: self.task_timeout,
             run_timeout_s: self.run_timeout,
             jobs: number("jobs", self.jobs)?,
             out: self.out.clone(),

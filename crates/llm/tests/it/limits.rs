@@ -110,7 +110,7 @@ fn retry_after_pauses_all_calls() {
     // A call whose deadline is before the end of the pause sends nothing.
     let server = crate::setup::server([Fault::Status(429, Some("600"))]);
     let model = crate::setup::model(&server, FORMS[0], QUICK);
-    let deadline = Some(std::time::Instant::now() + Duration::from_millis(400));
+    let deadline = Some(Instant::now() + Duration::from_millis(400));
     let failure = model
         .ask(&hello(), &CancelToken::default(), deadline, &mut ())
         .reply
