@@ -134,6 +134,6 @@ pub use paths::{
     actions_along, count_shortest_wins, edge_actions, first_win, has_all_shortest_wins, path_to,
 };
 pub use random::{RandomPlay, random_action, random_play};
-pub use search::{WinSearch, shortest_win};
 pub use rhae_engine::Identity;
+pub use search::{WinSearch, shortest_win};
 pub use win_within::win_within;

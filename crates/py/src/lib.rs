@@ -76,11 +76,11 @@ mod _native {
     #[pymodule_export]
     use crate::play::{Play, StepResult};
     #[pymodule_export]
-    use crate::state_key::{representative_clicks, state_key};
-    #[pymodule_export]
     use crate::results::{Replay, games, methods, palette, png, replay_recording, scorecard};
     #[pymodule_export]
     use crate::run::{RunProgress, run};
+    #[pymodule_export]
+    use crate::state_key::{representative_clicks, state_key};
     #[pymodule_export]
     use crate::vector::{Snapshot, Vector};
 
