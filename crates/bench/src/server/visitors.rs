@@ -117,8 +117,8 @@ pub(crate) fn play(
     })
 }
 
-/// Returns the request for a cookie. Like a proxy on this machine, which the server trusts, it names
-/// an address of its own for each visitor, because the server limits the visitors per address.
+/// Returns the request for a cookie. Like a proxy on this machine, which the server trusts, it gives
+/// every visitor a different address, because the server limits the visitors per address.
 fn visit(address: &str, number: usize) -> Vec<u8> {
     format!(
         "POST /visit HTTP/1.1\r\nHost: {address}\r\nX-Forwarded-For: 198.51.100.{}\r\nSec-Fetch-Site: same-origin\r\n\
