@@ -1,7 +1,7 @@
 //! The list of rules.
 //!
-//! A rule is one module with its [`Definition`](crate::rule::Definition), and one line in the list
-//! below. Reports, tables and the reference page follow from the list.
+//! A rule is one module with its [`Definition`], and one line in the list below. Reports, tables and
+//! the reference page follow from the list.
 
 pub(crate) mod actions;
 mod actions_used;
