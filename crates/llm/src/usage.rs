@@ -170,6 +170,27 @@ mod tests {
     }
 
     #[test]
+    fn cached_tokens_are_not_billed_twice() {
+        let usage = Usage {
+            input_tokens: 19_173,
+            cached_tokens: 19_071,
+            cache_write_tokens: 100,
+            output_tokens: 500,
+            ..Usage::default()
+        };
+        let prices = Prices {
+            input: 3.0,
+            cached_input: Some(0.3),
+            cache_write: Some(3.75),
+            output: 15.0,
+            reasoning: None,
+            ..prices()
+        };
+        // Billing cached and written tokens as input as well would give 0.0711153.
+        assert_eq!(format!("{:.7}", prices.usd(&usage)), "0.0136023");
+    }
+
+    #[test]
     fn cached_tokens_beyond_the_input_are_not_billed() {
         let usage = Usage {
             input_tokens: 10,

@@ -8,6 +8,16 @@
 //! | mean of independent values between 0 and 1 | [`wilson_95`] |
 //! | share of successes in groups of dependent trials | [`wilson_95`] with [`effective_sample_size`] |
 //! | difference of two solvers on the same tasks | [`mcnemar_p`] |
+//! | mean over environments, possibly with repeats | [`bootstrap_95`], [`bootstrap_repeats_95`] |
+//! | difference of two systems on the same environments | [`sign_flip_test`] decides, [`bootstrap_difference_95`] shows |
+//! | several differences at once | [`holm`] |
+//! | difference of two groups of environments | [`permutation_test`] |
+//! | order of several systems | [`rank()`] |
+//! | score against cost | [`pareto_frontier`] |
+//!
+//! Scores are rounded to 1e-9 and summed as integers. Tests and bootstraps are exact where that is
+//! affordable, which their results say. Otherwise tests sample with a generator of a fixed seed, and
+//! bootstraps use a grid with a known error.
 //!
 //! Quantiles and distribution functions come from `statrs`. Its tests, and the published values in
 //! the tests of this crate, verify them.
@@ -16,7 +26,29 @@
 //! arguments.
 
 mod binomial;
+mod bootstrap;
+mod distribution;
+mod frontier;
+mod generator;
+mod lattice;
 mod mean;
+mod multiplicity;
+mod permutation;
+mod ranks;
+mod sign_flip;
+mod sums;
+mod units;
+#[cfg(test)]
+mod worked_example;
 
 pub use binomial::{Interval, clopper_pearson_95, effective_sample_size, mcnemar_p, wilson_95};
+pub use bootstrap::{
+    BootstrapInterval, bootstrap_95, bootstrap_difference_95, bootstrap_repeats_95,
+};
+pub use frontier::{CostedScore, pareto_frontier};
+pub use generator::GENERATOR;
 pub use mean::{MeanInterval, mean_interval_95};
+pub use multiplicity::holm;
+pub use permutation::{Permutation, permutation_test};
+pub use ranks::{Rank, Ranking, rank};
+pub use sign_flip::{SAMPLED_FLIPS, SignFlip, sign_flip_test};
