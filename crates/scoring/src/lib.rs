@@ -53,6 +53,7 @@
 mod baseline;
 mod card;
 mod game;
+mod interpretation;
 mod method;
 
 pub use baseline::{BaselineRule, TooFewPlayers, human_baseline};

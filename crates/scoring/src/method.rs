@@ -126,7 +126,7 @@ impl Method {
     }
 
     /// Returns the weight of a level, given its number from 1.
-    pub(crate) fn weight(self, number: usize) -> f64 {
+    pub fn weight(self, number: usize) -> f64 {
         (self.definition().weight)(number)
     }
 }
