@@ -10,6 +10,7 @@
 //! | run folder | [`RunConfig`], [`JournalLine`], [`RunSummary`], [`ServerRecord`] | `rhae run` |
 //! | evaluation folder | [`EvalConfig`], [`EvalLine`] | `rhae arc eval` |
 //! | agent lines | [`AgentMessage`], [`AgentReply`] | standard input and output of an agent's process |
+//! | comparisons of runs | [`RunComparison`], [`RunsReport`], [`AnalysedRun`] | `--json` of `rhae compare` and `rhae report` |
 //! | analysis | [`ExploredLevel`], [`ValidationReport`], [`DatabaseReport`] | `--json` of `rhae explore`, `rhae validate` and `rhae db check` |
 //! | REST bodies | [`CommandBody`], [`OpeningBody`], [`FrameResponse`], [`GameListing`], [`PlayListing`], [`PlayEvent`] | the HTTP API |
 //! | facts, scores, keys | [`GameFacts`], [`LevelScores`], [`KeyListing`], [`NoveltyReport`] | `--json` of commands |
@@ -52,6 +53,7 @@
 
 mod action;
 mod agent;
+mod analysis;
 mod database_check;
 mod ending;
 mod eval;
@@ -76,6 +78,12 @@ mod usage;
 mod validation;
 
 pub use agent::{AgentMessage, AgentReply, ReplyError};
+pub use analysis::{
+    ANALYSIS_VERSION, AnalysedEnvironment, AnalysedLevel, AnalysedRun, Behaviour,
+    DifferenceSources, EnvironmentDifference, Generalisation, GeneralisationGap, LevelAttempt,
+    LevelDifference, MeanScore, PairComparison, PublishedResult, RunComparison, RunRank,
+    RunsReport,
+};
 pub use database_check::{DatabaseFinding, DatabaseReport};
 pub use ending::Ending;
 pub use eval::{
