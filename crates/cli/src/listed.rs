@@ -4,6 +4,7 @@
 use clap::builder::{PossibleValue, TypedValueParser};
 use rhae_agents::AGENTS;
 use rhae_scoring::Method;
+use rhae_validate::Rule;
 
 /// A parser that shows the entries of a list as the possible values of a flag. Which values are
 /// valid is decided by `parse`, because a value may carry an argument, as in `replay:FILE`.
@@ -26,6 +27,17 @@ pub(crate) fn method() -> Listed<Method> {
     Listed {
         values: || Method::ALL.map(|method| method.name().into()).to_vec(),
         parse: |name| name.parse::<Method>().map_err(|error| error.to_string()),
+    }
+}
+
+/// Returns the parser of `--rule`.
+pub(crate) fn rule() -> Listed<Rule> {
+    Listed {
+        values: || {
+            let value = |rule: &Rule| PossibleValue::new(rule.name()).help(rule.requirement());
+            Rule::ALL.iter().map(value).collect()
+        },
+        parse: |name| name.parse::<Rule>().map_err(|error| error.to_string()),
     }
 }
 

@@ -14,11 +14,11 @@ use rhae_explore::Identity;
 use rhae_inspect::{
     Validation, ValidationOptions, ValidationProgress, VerifyCommand, find_each, is_hosted,
 };
-use rhae_validate::EnvironmentVerdict;
+use rhae_validate::{EnvironmentVerdict, Rule, RuleSet};
 
 use crate::hosted_games::HostedGamesArgs;
 use crate::interrupt::{INTERRUPTED, interrupt_flag};
-use crate::output;
+use crate::{listed, output};
 
 /// The exit code if no environment fails, but some are incomplete.
 const INCOMPLETE: u8 = 3;
@@ -32,6 +32,7 @@ const INCOMPLETE: u8 = 3;
   rhae validate --all --steps 50000
   rhae validate --games-dir my_games --steps 5000 --evidence evidence
   rhae validate ny40 --strict --json
+  rhae validate ny40 --rule undo --rule dead-ends
 
 Exit codes: 0 if all environments pass, 1 if one fails, 3 if none fails but some are incomplete,
 because something that a complete validation needs was not checked")]
@@ -42,6 +43,14 @@ pub(crate) struct ValidateArgs {
     /// All built-in environments
     #[arg(long, conflicts_with = "ids")]
     all: bool,
+    /// Check only this rule; may be repeated. A validation without all rules is incomplete
+    #[arg(
+        long,
+        value_name = "NAME",
+        hide_possible_values = true,
+        value_parser = listed::rule()
+    )]
+    rule: Vec<Rule>,
     /// Seed of all random choices
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -92,6 +101,11 @@ impl ValidateArgs {
             env_seed: self.env_seed,
             steps: self.steps,
             strict: self.strict,
+            rules: if self.rule.is_empty() {
+                RuleSet::ALL
+            } else {
+                self.rule.iter().copied().collect()
+            },
             nodes: self.nodes.map(|nodes| nodes as usize),
             identity: if self.deep {
                 Identity::Deep

@@ -8,7 +8,7 @@ use std::time::Instant;
 use rhae_engine::{Catalog, GameInfo};
 use rhae_explore::Identity;
 use rhae_validate::{
-    Candidate, EnvironmentVerdict, GraphLimits, Options, Subject, Validated, validate,
+    Candidate, EnvironmentVerdict, GraphLimits, Options, RuleSet, Subject, Validated, validate,
 };
 
 use crate::evidence::recordings_of;
@@ -34,6 +34,8 @@ pub struct ValidationOptions {
     pub nodes: Option<usize>,
     /// How states of hosted games are identified.
     pub identity: Identity,
+    /// The rules to check.
+    pub rules: RuleSet,
     /// The number of checks that run in parallel.
     pub jobs: usize,
     /// Folders of recordings that must replay, in addition to those in the games' folders.
@@ -52,6 +54,7 @@ impl Default for ValidationOptions {
             strict: false,
             nodes: None,
             identity: Identity::FrameAndHidden,
+            rules: RuleSet::ALL,
             jobs: 1,
             recordings: Vec::new(),
             verify: None,
@@ -73,6 +76,7 @@ impl ValidationOptions {
             env_seed: self.env_seed,
             steps: self.steps.unwrap_or(steps),
             strict: self.strict,
+            rules: self.rules,
             limits: GraphLimits {
                 nodes: self.nodes.unwrap_or(nodes),
                 checks: if hosted { 200 } else { default.checks },

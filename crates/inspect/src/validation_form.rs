@@ -58,6 +58,7 @@ fn environment(one: &Validated, evidence: Option<&Path>) -> ValidatedEnvironment
         work_seconds: one.seconds,
         levels_not_checked: one.unreached().iter().map(|level| level + 1).collect(),
         undecided_rules: one.undecided_rules().into_iter().map(Rule::name).collect(),
+        rules_not_selected: one.left_out(),
         rules: one
             .reports
             .iter()

@@ -38,6 +38,9 @@ pub struct ValidatedEnvironment {
     /// The rules that a complete validation needs and that are not decided on a level that was
     /// reached.
     pub undecided_rules: Vec<&'static str>,
+    /// The number of rules that were not selected.
+    pub rules_not_selected: usize,
+    /// The results of the selected rules, and of other rules that failed.
     pub rules: Vec<RuleResult>,
 }
 

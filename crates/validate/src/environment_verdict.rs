@@ -1,7 +1,8 @@
 //! The verdict on an environment.
 //!
 //! An environment fails if a rule fails. It passes if no rule fails and the validation is complete:
-//! all checks finished, every level was reached, and no finding of a required rule is a gap. A gap
+//! all rules were selected, all checks finished, every level was reached, and no finding of a
+//! required rule is a gap. A gap
 //! is a finding marked as [`incomplete`](Finding::incomplete) that no other finding makes up for.
 //! Rules that only give advice have no gaps. docs/validate.md lists the gaps.
 
@@ -46,11 +47,17 @@ impl Validated {
     pub fn verdict(&self) -> EnvironmentVerdict {
         if self.count(Verdict::Fail) > 0 {
             EnvironmentVerdict::Fail
-        } else if self.unfinished > 0 || gaps(&self.reports).next().is_some() {
+        } else if self.unfinished > 0 || self.left_out() > 0 || gaps(&self.reports).next().is_some()
+        {
             EnvironmentVerdict::Incomplete
         } else {
             EnvironmentVerdict::Pass
         }
+    }
+
+    /// Returns the number of rules that were not selected.
+    pub fn left_out(&self) -> usize {
+        Rule::ALL.len() - self.options.rules.len()
     }
 
     /// Returns the levels that could not be reached, counted from 0.
@@ -91,6 +98,13 @@ impl Validated {
             missing.push(format!(
                 "interrupted: {} of {} checks not finished",
                 self.unfinished, self.checks
+            ));
+        }
+        if self.left_out() > 0 {
+            missing.push(format!(
+                "{} of {} rules not selected",
+                self.left_out(),
+                Rule::ALL.len()
             ));
         }
         match &self.unreached()[..] {
@@ -210,6 +224,21 @@ mod tests {
             validated(&[win, seen, loss]).verdict(),
             EnvironmentVerdict::Pass
         );
+    }
+
+    #[test]
+    fn validation_of_selected_rules_is_incomplete_or_fails() {
+        let mut one = validated(&[]);
+        one.options.rules = [Rule::Undo].into_iter().collect();
+        assert_eq!(one.verdict(), EnvironmentVerdict::Incomplete);
+        let expected = format!(
+            "{0} of {1} rules not selected",
+            one.left_out(),
+            Rule::ALL.len()
+        );
+        assert_eq!(one.missing(), [expected]);
+        one.reports = reports(&[Finding::fail(Rule::Undo, "differs")]);
+        assert_eq!(one.verdict(), EnvironmentVerdict::Fail);
     }
 
     #[test]

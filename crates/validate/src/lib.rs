@@ -66,6 +66,7 @@ mod native_subject;
 mod novelty;
 mod part;
 mod rule;
+mod rule_set;
 mod rules;
 mod schedule;
 mod solvable;
@@ -82,7 +83,8 @@ pub use native_subject::NativeSubject;
 pub use novelty::{SIMILARITY_LIMIT, Similarity, Traits, graph_shape};
 pub use part::{Part, Weight, check, parts};
 pub use rule::Group;
-pub use rules::Rule;
+pub use rule_set::RuleSet;
+pub use rules::{Rule, UnknownRule};
 pub use schedule::{Candidate, ValidateError, Validated, validate};
 pub use subject::{StoredRecording, Subject, UndoCheck};
 pub use tokens::{Language, tokens};
@@ -102,6 +104,9 @@ pub struct Options {
     pub strict: bool,
     /// The limits of the state graphs.
     pub limits: GraphLimits,
+    /// The rules to check. Failures to load and other failures of the environment are reported
+    /// whether selected or not.
+    pub rules: RuleSet,
 }
 
 impl Default for Options {
@@ -112,6 +117,7 @@ impl Default for Options {
             steps: 1_000_000,
             strict: false,
             limits: GraphLimits::default(),
+            rules: RuleSet::ALL,
         }
     }
 }

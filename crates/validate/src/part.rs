@@ -121,8 +121,9 @@ impl Part {
     }
 }
 
-/// Returns all parts of a validation with their estimated work. Exclusive parts come first; of the
-/// others, those that take longest generally come before the short ones.
+/// Returns all parts of a validation that check a selected rule, with their estimated work.
+/// Exclusive parts come first; of the others, those that take longest generally come before the
+/// short ones.
 pub fn parts(subject: &dyn Subject, options: &Options) -> Vec<(Part, Weight)> {
     let levels = subject.levels();
     let mut parts = vec![
@@ -146,6 +147,10 @@ pub fn parts(subject: &dyn Subject, options: &Options) -> Vec<(Part, Weight)> {
     );
     add(&mut parts, Part::Laws, 0, 0);
     parts.push((Part::Design, Weight(0)));
+    parts.retain(|(part, _)| {
+        let mut rules = part.rules().into_iter();
+        rules.any(|rule| options.rules.contains(rule))
+    });
     parts
 }
 

@@ -36,6 +36,8 @@ mod still;
 mod undo;
 pub(crate) mod wins;
 
+use std::str::FromStr;
+
 use crate::Verdict;
 use crate::rule::{Check, Definition, Group};
 
@@ -126,6 +128,29 @@ impl Rule {
     /// Returns the checks of the rule.
     pub(crate) const fn checks(self) -> &'static [Check] {
         self.definition().checks
+    }
+}
+
+/// The failure to parse the name of a rule.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no rule `{name}`; the rules are {}", names())]
+pub struct UnknownRule {
+    name: String,
+}
+
+fn names() -> String {
+    let names: Vec<&str> = Rule::ALL.iter().map(|rule| rule.name()).collect();
+    names.join(", ")
+}
+
+impl FromStr for Rule {
+    type Err = UnknownRule;
+
+    fn from_str(name: &str) -> Result<Self, UnknownRule> {
+        let found = Self::ALL.iter().find(|rule| rule.name() == name);
+        found.copied().ok_or_else(|| UnknownRule {
+            name: name.to_owned(),
+        })
     }
 }
 

@@ -37,6 +37,7 @@ pub struct Validated {
     pub options: Options,
     /// Whether the environment is a hosted game.
     pub hosted: bool,
+    /// The reports on the selected rules, and on other rules that failed.
     pub reports: Vec<RuleReport>,
     /// The number of checks.
     pub checks: usize,
@@ -234,6 +235,10 @@ fn collect(one: &Candidate<'_>, index: usize, done: &[DonePart]) -> Validated {
         let text = format!("the environment does not open: {reason}");
         findings.push(Finding::fail(Rule::Loads, text));
     }
+    // An environment that does not work must not look sound because of the selection.
+    let is_shown = |report: &RuleReport| {
+        one.options.rules.contains(report.rule) || report.verdict == Verdict::Fail
+    };
     Validated {
         info: one.info.clone(),
         options: one.options,
@@ -241,7 +246,7 @@ fn collect(one: &Candidate<'_>, index: usize, done: &[DonePart]) -> Validated {
             .subject
             .as_ref()
             .is_ok_and(|subject| subject.is_hosted()),
-        reports: reports(&findings),
+        reports: reports(&findings).into_iter().filter(is_shown).collect(),
         checks: own.clone().count(),
         unfinished: own.clone().filter(|done| !done.finished).count(),
         seconds: own.map(|done| done.seconds).sum(),

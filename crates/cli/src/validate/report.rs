@@ -20,7 +20,7 @@ pub(super) fn text(args: &ValidateArgs, validated: &[Validated]) -> String {
             one.info.id,
             verdict(one)
         );
-        for report in one.reports.iter().filter(|report| is_printed(report)) {
+        for report in one.reports.iter().filter(|report| is_printed(one, report)) {
             let first = format!("  {:<4} {:<12} ", report.verdict.name(), report.rule.name());
             let _ = writeln!(
                 text,
@@ -91,10 +91,11 @@ fn verdict(one: &Validated) -> String {
     }
 }
 
-/// Returns whether the text report prints a rule: it does not pass, or is open on some levels.
-/// Rules that pass everywhere are only counted.
-fn is_printed(report: &RuleReport) -> bool {
-    report.verdict != Verdict::Pass
+/// Returns whether the text report prints a rule: it was selected by name, does not pass, or is open
+/// on some levels. Other rules that pass everywhere are only counted.
+fn is_printed(one: &Validated, report: &RuleReport) -> bool {
+    one.left_out() > 0
+        || report.verdict != Verdict::Pass
         || report
             .findings
             .iter()

@@ -9,6 +9,7 @@ use rhae_games::Builtin;
 use rhae_inspect::{InspectError, Validation, ValidationOptions, ValidationProgress, find_each};
 use rhae_protocol::{EnvironmentVerdict, Recording};
 use rhae_session::replay;
+use rhae_validate::Rule;
 
 fn options() -> ValidationOptions {
     ValidationOptions {
@@ -62,6 +63,27 @@ fn steps_of_a_validation_add_up_and_evidence_replays() {
             .any(|piece| piece.recording.as_ref() == Some(&path));
         assert!(is_named, "{path}");
     }
+}
+
+#[test]
+fn selected_rules_are_checked_alone_and_leave_the_validation_incomplete() {
+    let selected = find_each(&Builtin, &names(&["bx20"])).unwrap();
+    let options = ValidationOptions {
+        rules: [Rule::Undo, Rule::Wins].into_iter().collect(),
+        ..options()
+    };
+    let interrupt = Arc::default();
+    let validation = Validation::run(&Builtin, &selected, options, &interrupt, &|_| ()).unwrap();
+    let environment = &validation.report(None).environments[0];
+    let checked: Vec<&str> = environment.rules.iter().map(|rule| rule.rule).collect();
+    assert_eq!(checked, ["undo", "wins"]);
+    assert_eq!(environment.rules_not_selected, Rule::ALL.len() - 2);
+    assert_eq!(environment.verdict, EnvironmentVerdict::Incomplete);
+    // The laws and the state graph of each level.
+    assert_eq!(
+        environment.checks,
+        2 * usize::from(selected[0].levels.unwrap())
+    );
 }
 
 #[test]
