@@ -1,10 +1,13 @@
 //! Recordings that are stored with hosted games or named by the caller: they must replay, and they
 //! show how levels are won.
+//!
+//! **Invariant:** in a game's folder only regular files are read, and no link is followed, because a
+//! foreign folder could otherwise make the command read any file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rhae_engine::{Action, Catalog, GameInfo};
+use rhae_engine::{Action, Catalog, GameId, GameInfo};
 use rhae_protocol::Recording;
 use rhae_session::replay;
 use rhae_validate::StoredRecording;
@@ -12,7 +15,11 @@ use rhae_validate::StoredRecording;
 use crate::InspectError;
 
 /// All recordings that a command reads.
-pub(crate) struct StoredRecordings(Vec<RecordingFile>);
+pub(crate) struct StoredRecordings {
+    files: Vec<RecordingFile>,
+    /// Links and other special files in the folders of games, which are not read.
+    refused: Vec<(GameId, PathBuf)>,
+}
 
 /// A recording, with the path of its file for messages.
 pub(crate) struct RecordingFile {
@@ -23,23 +30,60 @@ pub(crate) struct RecordingFile {
 impl StoredRecordings {
     /// Reads all recordings in `folders` and in the folders of hosted games.
     pub(crate) fn read(games: &dyn Catalog, folders: &[PathBuf]) -> Result<Self, InspectError> {
-        let mut found = Vec::new();
+        let mut stored = Self {
+            files: Vec::new(),
+            refused: Vec::new(),
+        };
         for folder in folders {
-            read_all(folder, &mut found)?;
+            for path in recordings_in(folder)? {
+                stored.add(path)?;
+            }
         }
         for game in games.hosted_games() {
-            for folder in [game.folder.clone(), game.folder.join("recordings")] {
-                if folder.is_dir() {
-                    read_all(&folder, &mut found)?;
+            let recordings = game.folder.join("recordings");
+            let is_folder = fs::symlink_metadata(&recordings).is_ok_and(|found| found.is_dir());
+            for folder in [Some(game.folder), is_folder.then_some(recordings)]
+                .into_iter()
+                .flatten()
+            {
+                for path in recordings_in(&folder)? {
+                    if fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
+                        stored.add(path)?;
+                    } else {
+                        stored.refused.push((game.id.clone(), path));
+                    }
                 }
             }
         }
-        Ok(Self(found))
+        Ok(stored)
     }
 
-    /// Replays the recordings of one environment.
+    fn add(&mut self, path: PathBuf) -> Result<(), InspectError> {
+        let text = fs::read_to_string(&path).map_err(|error| InspectError::Read {
+            path: path.clone(),
+            error,
+        })?;
+        let name = path.display().to_string();
+        let recording =
+            Recording::parse(&text).map_err(|error| InspectError::Recording { path, error })?;
+        self.files.push(RecordingFile { name, recording });
+        Ok(())
+    }
+
+    /// Replays the recordings of one environment. Files that were not read count as recordings that
+    /// do not replay.
     pub(crate) fn replayed(&self, games: &dyn Catalog, info: &GameInfo) -> Vec<StoredRecording> {
-        self.of(info).map(|file| file.replayed(games)).collect()
+        let own = self.refused.iter().filter(|(id, _)| *id == info.id);
+        let refused = own.map(|(_, path)| StoredRecording {
+            name: path.display().to_string(),
+            replayed: Err(
+                "not a regular file; links in a game's folder are not followed".to_owned(),
+            ),
+        });
+        self.of(info)
+            .map(|file| file.replayed(games))
+            .chain(refused)
+            .collect()
     }
 
     /// Returns the actions that first completed each level, from the recording of one environment
@@ -53,33 +97,27 @@ impl StoredRecordings {
 
     fn of(&self, info: &GameInfo) -> impl Iterator<Item = &RecordingFile> {
         let id = info.id.clone();
-        self.0
+        self.files
             .iter()
             .filter(move |file| file.recording.header.game_id == id)
     }
 }
 
-fn read_all(folder: &Path, found: &mut Vec<RecordingFile>) -> Result<(), InspectError> {
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |error| InspectError::Read { path, error }
-    };
-    let entries = fs::read_dir(folder).map_err(failed(folder))?;
+/// Returns the files of a folder whose names end in `.jsonl`, sorted.
+fn recordings_in(folder: &Path) -> Result<Vec<PathBuf>, InspectError> {
+    let entries = fs::read_dir(folder).map_err(|error| InspectError::Read {
+        path: folder.to_owned(),
+        error,
+    })?;
     let mut files: Vec<PathBuf> = entries
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "jsonl")
+        })
         .collect();
     files.sort();
-    for path in files.into_iter().filter(|file| {
-        file.extension()
-            .is_some_and(|extension| extension == "jsonl")
-    }) {
-        let text = fs::read_to_string(&path).map_err(failed(&path))?;
-        let name = path.display().to_string();
-        let recording =
-            Recording::parse(&text).map_err(|error| InspectError::Recording { path, error })?;
-        found.push(RecordingFile { name, recording });
-    }
-    Ok(())
+    Ok(files)
 }
 
 impl RecordingFile {
@@ -128,5 +166,58 @@ impl RecordingFile {
             }
         }
         solutions
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rhae_engine::{CatalogError, Environment, HostedGame};
+    use rhae_games::Builtin;
+
+    use super::*;
+
+    /// The built-in environments, one of which claims to be a hosted game.
+    struct OneHosted(PathBuf);
+
+    impl Catalog for OneHosted {
+        fn list(&self) -> Vec<GameInfo> {
+            Builtin.list()
+        }
+
+        fn find(&self, name: &str) -> Result<GameInfo, CatalogError> {
+            Builtin.find(name)
+        }
+
+        fn open(&self, name: &str, seed: u64) -> Result<Box<dyn Environment>, CatalogError> {
+            Builtin.open(name, seed)
+        }
+
+        fn hosted_games(&self) -> Vec<HostedGame> {
+            vec![HostedGame {
+                id: self.list()[0].id.clone(),
+                folder: self.0.clone(),
+                source_digest: String::new(),
+                changes: Vec::new(),
+            }]
+        }
+    }
+
+    #[test]
+    fn links_in_the_folder_of_a_game_are_not_followed() {
+        let (game, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let secret = elsewhere.path().join("secret.jsonl");
+        fs::write(&secret, "secret").unwrap();
+        std::os::unix::fs::symlink(&secret, game.path().join("win.jsonl")).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), game.path().join("recordings")).unwrap();
+        let games = OneHosted(game.path().to_owned());
+        let stored = StoredRecordings::read(&games, &[]).unwrap();
+        let infos = games.list();
+        let [refused] = &stored.replayed(&games, &infos[0])[..] else {
+            panic!("only the link in the folder itself is a recording")
+        };
+        assert!(refused.name.ends_with("win.jsonl"), "{}", refused.name);
+        let reason = refused.replayed.as_ref().unwrap_err();
+        assert!(reason.contains("not a regular file"), "{reason}");
+        assert!(stored.replayed(&games, &infos[1]).is_empty());
     }
 }
