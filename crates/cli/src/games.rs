@@ -17,15 +17,24 @@ use rhae_report::{game_text, games_table};
 use crate::hosted_games::HostedGamesArgs;
 use crate::output;
 
-/// List, show and compare environments, fetch them from a server, or create a new one.
-#[derive(Args)]
-#[command(after_help = "Examples:
+#[cfg(feature = "hosting")]
+const EXAMPLES: &str = "Examples:
   rhae games list
   rhae games info kq19 --json
   rhae games list --games-dir environment_files
   rhae games fetch environment_files --server https://three.arcprize.org
   rhae games novelty --html novelty.html
-  rhae games new ab12")]
+  rhae games new ab12";
+#[cfg(not(feature = "hosting"))]
+const EXAMPLES: &str = "Examples:
+  rhae games list
+  rhae games info kq19 --json
+  rhae games novelty --html novelty.html
+  rhae games new ab12";
+
+/// List, show and compare environments, fetch them from a server, or create a new one.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct GamesArgs {
     #[command(subcommand)]
     command: GamesCommand,
