@@ -1,7 +1,8 @@
 //! Builds the Python package, installs it together with the official one, and runs its tests.
 //!
 //! **Invariant:** the tests use a wheel like the one that a user installs, built from the current
-//! sources. The wheel is rebuilt only if the sources have changed.
+//! sources. Only the long tests build it with link-time optimisation, as a user does. The wheel is
+//! rebuilt only if the sources have changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +32,7 @@ pub(crate) fn run(context: &Context) -> Result<()> {
     if let Err(why) = venv::create(&root().join(FOLDER), &PACKAGES, check) {
         return context.skip_suite("python", &why);
     }
-    install(&python)?;
+    install(context, &python)?;
     let program = program()?;
     let mut tests = Command::new(&python);
     tests
@@ -70,9 +71,10 @@ pub(crate) fn run(context: &Context) -> Result<()> {
 }
 
 /// Installs the package, unless the sources are unchanged since the last installation.
-fn install(python: &Path) -> Result<()> {
+fn install(context: &Context, python: &Path) -> Result<()> {
     let stamp = root().join(FOLDER).join("sources");
-    let now = fingerprint()?;
+    let profile = if context.full { "wheel" } else { "release" };
+    let now = format!("{profile}\n{}", fingerprint()?);
     if fs::read_to_string(&stamp).is_ok_and(|before| before == now) {
         return Ok(());
     }
@@ -88,9 +90,10 @@ fn install(python: &Path) -> Result<()> {
         "--force-reinstall",
         "./python",
     ]);
-    // Wheels are built with a more optimised profile. A separate target folder prevents this build
-    // from invalidating the other builds.
+    // The extension needs fewer features of its dependencies than the workspace. A separate target
+    // folder prevents this build from invalidating the other builds.
     pip.current_dir(root())
+        .env("MATURIN_PEP517_ARGS", format!("--profile {profile}"))
         .env("CARGO_TARGET_DIR", root().join("target/wheel"));
     let folder = python.parent().context("a program is in a folder")?;
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -38,7 +38,7 @@ const SUITES: [Suite; 6] = [
 
 /// Options that apply to every suite.
 pub(crate) struct Context {
-    full: bool,
+    pub(crate) full: bool,
     /// Whether tests are skipped if something is missing.
     may_skip: bool,
     report: SkipReport,
