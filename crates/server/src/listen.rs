@@ -56,7 +56,8 @@ pub async fn serve(
     serve_api(listener, None, server, stop).await
 }
 
-/// Like [`serve`], over TLS.
+/// Like [`serve`], over TLS. A certificate of [`Tls::from_files`] is read again when its files
+/// change.
 ///
 /// # Errors
 ///
@@ -127,6 +128,7 @@ async fn serve_api(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let closing_cards = tokio::spawn(close_stale_cards(Arc::clone(&server)));
+    let watching_certificate = tls.clone().map(|tls| tokio::spawn(tls.watch()));
     let (listeners, games) = (Arc::clone(&server.listeners), Arc::clone(&server.games));
     // Event streams would otherwise keep their connections open forever.
     let stop = async move {
@@ -146,6 +148,9 @@ async fn serve_api(
     )
     .await;
     closing_cards.abort();
+    if let Some(watching) = watching_certificate {
+        watching.abort();
+    }
     Ok(())
 }
 

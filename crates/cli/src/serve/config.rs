@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use rhae_engine::{Catalog, GameId, GameInfo};
 use rhae_harness::select_games;
-use rhae_server::{AddressRange, Config, Limits, Tls, Visitors, read_game_sets};
+use rhae_server::{AddressRange, Config, Limits, Tls, TlsError, Visitors, read_game_sets};
 use rhae_store::GameSet;
 
 use super::settings::{self, Auth, LogFormat, LogLevel, Settings};
@@ -266,11 +266,9 @@ fn tls(certificate: Option<&Path>, key: Option<&Path>) -> Result<Option<Tls>> {
         (None, None) => return Ok(None),
         _ => bail!("--tls-cert and --tls-key belong together: give both or neither"),
     };
-    let read = |path: &Path| {
-        std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))
-    };
-    let tls = Tls::from_pem(&read(certificate)?, &read(key)?);
-    Ok(Some(tls.with_context(|| {
-        format!("`{}` and `{}`", certificate.display(), key.display())
-    })?))
+    let context = || format!("`{}` and `{}`", certificate.display(), key.display());
+    match Tls::from_files(certificate, key) {
+        Err(error @ TlsError::Read { .. }) => Err(error.into()),
+        tls => Ok(Some(tls.with_context(context)?)),
+    }
 }
