@@ -21,9 +21,7 @@ use crate::output;
 use config::ServeConfig;
 use settings::{Auth, Settings};
 
-/// How long requests in flight may take to finish after the server was asked to stop.
-const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long work that continues after that may take before the process exits.
+/// How long work that continues after the shutdown timeout may take before the process exits.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serve the ARC-AGI-3 REST API for unmodified official clients, and the web app.
@@ -79,22 +77,7 @@ async fn listen(config: ServeConfig) -> Result<()> {
         anyhow::Ok((listener, address))
     };
     let (listener, address) = bind(config.address).await?;
-    let mut server = Server::new(
-        config.catalog,
-        config.games,
-        database.store(),
-        Arc::new(SystemClock),
-        config.server,
-    );
-    server = server
-        .with_hosts(&config.hosts)
-        .with_trusted_proxies(config.trusted_proxies);
-    if let Some(sets) = &config.sets {
-        server = server.with_sets(sets);
-    }
-    if config.auth == Auth::Keys {
-        server = server.with_keys(database.keys());
-    }
+    let server = build_server(&config, &database);
     let (server, count) = (Arc::new(server), config.count);
     server.restart_idle_timers().await?;
     // On Unix this call already registers the signal handlers: a reader of the "listening" line may
@@ -135,22 +118,45 @@ async fn listen(config: ServeConfig) -> Result<()> {
     }
     // Cannot fail: `stopped` is still a receiver.
     let _ = stop.send(true);
-    match tokio::time::timeout(SHUTDOWN_TIMEOUT, serving).await {
+    let deadline = tokio::time::Instant::now() + config.shutdown_timeout;
+    match tokio::time::timeout_at(deadline, serving).await {
         Ok(ended) => ended??,
         Err(_) => tracing::warn!(
-            seconds = SHUTDOWN_TIMEOUT.as_secs(),
+            seconds = config.shutdown_timeout.as_secs(),
             "some clients did not finish their requests in time"
         ),
     }
+    // A game that hangs would outlive the server.
+    config.catalog.end_processes();
     if let Some(serving) = serving_metrics {
-        // Waits at most another `SHUTDOWN_TIMEOUT`.
-        let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, serving).await;
+        let _ = tokio::time::timeout_at(deadline, serving).await;
     }
     let commits = database.store().commits();
     database.close().await;
     output::print(&format!("stopped after {commits} commits"))?;
     tracing::info!(commits, "stopped");
     Ok(())
+}
+
+/// Creates the server that the configuration describes.
+fn build_server(config: &ServeConfig, database: &Database) -> Server {
+    let mut server = Server::new(
+        Arc::clone(&config.catalog),
+        config.games.clone(),
+        database.store(),
+        Arc::new(SystemClock),
+        config.server,
+    );
+    server = server
+        .with_hosts(&config.hosts)
+        .with_trusted_proxies(config.trusted_proxies.clone());
+    if let Some(sets) = &config.sets {
+        server = server.with_sets(sets);
+    }
+    if config.auth == Auth::Keys {
+        server = server.with_keys(database.keys());
+    }
+    server
 }
 
 /// Returns a future that completes when the process gets SIGINT or SIGTERM. The handlers are

@@ -137,6 +137,17 @@ pub trait Catalog: Send + Sync {
         Ok(())
     }
 
+    /// Returns the hosted games whose source on disk is no longer the one that this catalogue runs,
+    /// in the order of [`list`](Self::list). The call reads the files. The default implementation
+    /// returns an empty list.
+    fn changed_games(&self) -> Vec<GameId> {
+        Vec::new()
+    }
+
+    /// Ends the processes of all hosted games. The calls that wait for them fail. The default
+    /// implementation does nothing.
+    fn end_processes(&self) {}
+
     /// Describes the sandbox in which hosted games run on this system; `None` if the catalogue has no
     /// hosted games, as in the default implementation.
     ///
@@ -176,6 +187,14 @@ impl Catalog for Arc<dyn Catalog> {
 
     fn ready(&self) -> Result<(), CatalogError> {
         (**self).ready()
+    }
+
+    fn changed_games(&self) -> Vec<GameId> {
+        (**self).changed_games()
+    }
+
+    fn end_processes(&self) {
+        (**self).end_processes();
     }
 
     fn sandbox(&self) -> Result<Option<String>, CatalogError> {

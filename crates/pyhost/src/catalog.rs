@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rhae_engine::{
-    Catalog, CatalogError, Environment, EnvironmentError, GameInfo, HostedGame, UnknownGame,
+    Catalog, CatalogError, Environment, EnvironmentError, GameId, GameInfo, HostedGame, UnknownGame,
 };
 use rhae_sandbox::Layers;
 
@@ -204,6 +204,17 @@ impl Catalog for Games {
                 .map_err(|error| unavailable(&error))?;
         }
         Ok(())
+    }
+
+    fn changed_games(&self) -> Vec<GameId> {
+        self.folders()
+            .filter(|folder| folder.is_changed())
+            .map(|folder| folder.metadata.id.clone())
+            .collect()
+    }
+
+    fn end_processes(&self) {
+        self.pool.end_processes();
     }
 
     fn sandbox(&self) -> Result<Option<String>, CatalogError> {

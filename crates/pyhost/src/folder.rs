@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -42,6 +43,17 @@ pub struct GameFolder {
     pub(crate) checksum: [u8; 32],
     /// One message per file that was changed or removed since it was downloaded.
     pub changed: Vec<String>,
+    /// Identifies the source file as it was when its content was read.
+    stamp: Option<FileStamp>,
+}
+
+/// Identifies a file without reading its content: inode, size and the time of its last change. The
+/// system sets that time, so a program that changes the file cannot keep it.
+type FileStamp = (u64, u64, i64, i64);
+
+fn stamp(file: &Path) -> Option<FileStamp> {
+    let found = fs::symlink_metadata(file).ok()?;
+    Some((found.ino(), found.size(), found.ctime(), found.ctime_nsec()))
 }
 
 /// The content of a source file.
@@ -128,10 +140,12 @@ impl GameFolder {
             .map_err(|problem| HostError::Metadata { file, problem })?;
         let changed = FetchRecord::read(path)?
             .map_or_else(|| Ok(Vec::new()), |fetched| fetched.changes(path))?;
+        let mut read_stamp = None;
         let (source, code, checksum) = match &metadata.command {
             Some(command) => (None, Vec::new(), program_checksum(path, command)?),
             None => {
                 let source = source_file(path, &metadata)?;
+                read_stamp = stamp(&source);
                 let code = read_bytes(&source)?;
                 let checksum = Sha256::digest(&code).into();
                 metadata.class_name = game_class(&text_of(&source, &code)?, &metadata.class_name);
@@ -151,6 +165,7 @@ impl GameFolder {
             code: SourceCode(code.into()),
             checksum,
             changed,
+            stamp: read_stamp,
         })
     }
 
@@ -169,6 +184,21 @@ impl GameFolder {
     pub(crate) fn source_text(&self) -> Result<Option<String>, HostError> {
         let text = |source: &PathBuf| text_of(source, &self.code.0);
         self.source.as_ref().map(text).transpose()
+    }
+
+    /// Returns whether the files on disk differ from those that were digested. A file that cannot be
+    /// read counts as changed.
+    pub(crate) fn is_changed(&self) -> bool {
+        match (&self.source, &self.metadata.command) {
+            (Some(source), _) => {
+                (self.stamp.is_none() || stamp(source) != self.stamp)
+                    && !read_bytes(source).is_ok_and(|code| *code == *self.code.0)
+            }
+            (None, Some(command)) => {
+                !program_checksum(&self.path, command).is_ok_and(|now| now == self.checksum)
+            }
+            (None, None) => false,
+        }
     }
 
     /// Checks that the files of a program are those that were digested. A Python source needs no

@@ -164,6 +164,15 @@ impl Host {
         self.dead.load(Ordering::Acquire)
     }
 
+    /// Kills the process without waiting for the request that it handles, which then fails. Meant
+    /// for the end of a program: a process that has just ended may have given its id to another.
+    pub(crate) fn end(&self) {
+        let group = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
+        if let Some(group) = group.filter(|_| !self.is_dead()) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+
     /// Schedules a play to be closed with the next request. CLOSE has no response, so the caller
     /// need not wait.
     pub(crate) fn close(&self, play: u32) {

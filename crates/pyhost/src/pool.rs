@@ -103,6 +103,13 @@ impl Pool {
         }
     }
 
+    /// Ends the processes of all plays, including those that hang. Does not end the processes of
+    /// searches.
+    pub(crate) fn end_processes(&self) {
+        let hosts = std::mem::take(&mut *lock(&self.hosts));
+        hosts.iter().for_each(|(_, host)| host.end());
+    }
+
     /// Ends the oldest processes without plays until at most [`MAX_IDLE`] remain.
     fn trim(&self) {
         let mut hosts = lock(&self.hosts);

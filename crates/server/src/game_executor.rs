@@ -3,7 +3,8 @@
 //! A call to a hosted game waits for another process, which may be slow or hang until its deadline.
 //! On the threads of the store's readers such calls would delay every request. [`GameExecutor`]
 //! therefore has its own threads, and bounds the calls of each game: so many run at a time, so many
-//! more wait, and a call beyond that, or one that has waited too long, is refused.
+//! more wait, and a call beyond that, or one that has waited too long, is refused. Commands to a play
+//! that is busy wait before they make a call, so they are bounded separately ([`GameExecutor::admit`]).
 //!
 //! **Invariants:** a refused call has no effect. A slow game delays only its own plays. Dropping the
 //! executor does not wait for calls in progress.
@@ -47,6 +48,8 @@ struct GameCalls {
     permits: Arc<Semaphore>,
     /// The number of calls that run or wait.
     pending: AtomicUsize,
+    /// The number of commands in progress, including those that wait for their play.
+    commands: AtomicUsize,
 }
 
 impl GameExecutor {
@@ -56,6 +59,7 @@ impl GameExecutor {
         let calls = || GameCalls {
             permits: Arc::new(Semaphore::new(running)),
             pending: AtomicUsize::new(0),
+            commands: AtomicUsize::new(0),
         };
         let hosted = catalog.hosted_games().into_iter();
         let games: HashMap<_, _> = hosted.map(|game| (game.id, calls())).collect();
@@ -66,6 +70,21 @@ impl GameExecutor {
             max_pending: config.limits.hosted_calls,
             max_wait: config.limits.hosted_wait,
         }
+    }
+
+    /// Admits a command to a play of a hosted game, or refuses it because too many are in progress.
+    /// Returns `None` for a native environment, whose commands are not bounded.
+    pub(crate) fn admit(&self, game: &GameId) -> Result<Option<Admission<'_>>, ApiError> {
+        let Some(calls) = self.games.get(game).filter(|_| !self.single_threaded) else {
+            return Ok(None);
+        };
+        let counted = Pending::enter(&calls.commands, self.max_pending);
+        let _counted = counted.ok_or_else(|| ApiError::GameBusy(game.to_string()))?;
+        Ok(Some(Admission {
+            _counted,
+            game: game.clone(),
+            max_wait: self.max_wait,
+        }))
     }
 
     /// Runs a call to an environment: on the executor's threads if the environment is hosted,
@@ -101,6 +120,22 @@ impl GameExecutor {
     /// Refuses all calls that have not started, because the server is stopping.
     pub(crate) fn close(&self) {
         self.games.values().for_each(|calls| calls.permits.close());
+    }
+}
+
+/// The permission to execute a command. Dropping it makes room for another command.
+pub(crate) struct Admission<'a> {
+    _counted: Pending<'a>,
+    game: GameId,
+    max_wait: Duration,
+}
+
+impl Admission<'_> {
+    /// Waits for the play's lock, as long as a call may wait until it runs.
+    pub(crate) async fn wait<T>(&self, lock: impl Future<Output = T>) -> Result<T, ApiError> {
+        tokio::time::timeout(self.max_wait, lock)
+            .await
+            .map_err(|_| ApiError::GameBusy(self.game.to_string()))
     }
 }
 

@@ -10,7 +10,7 @@ use rhae_engine::{ActionSet, Catalog, Environment, GameId, GameInfo};
 use rhae_store::GameSet;
 
 use crate::access::Caller;
-use crate::game_executor::GameExecutor;
+use crate::game_executor::{Admission, GameExecutor};
 use crate::{ApiError, Config};
 
 /// The seed of every play opened through the API. Seed 0 gives the canonical game.
@@ -124,6 +124,11 @@ impl Games {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
         self.executor.run(id, work).await
+    }
+
+    /// Admits a command to a play of an environment; see [`GameExecutor::admit`].
+    pub(crate) fn admit(&self, id: &GameId) -> Result<Option<Admission<'_>>, ApiError> {
+        self.executor.admit(id)
     }
 
     /// Refuses all calls of hosted games that have not started, because the server is stopping.

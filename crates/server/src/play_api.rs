@@ -47,7 +47,7 @@ pub(crate) async fn facts(
     caller: Caller,
 ) -> Result<Json<PlayListing>, ApiError> {
     let facts = plays.readable(&caller, &guid).await?;
-    let frozen = plays.frozen_reason(facts.play.id).await;
+    let frozen = plays.frozen_reason(facts.play.id);
     Ok(Json(PlayListing {
         guid: facts.play.id.to_string(),
         game_id: facts.play.game_id.to_string(),

@@ -176,10 +176,11 @@ impl Plays {
             && !(facts.competition && facts.closed_ms.is_none())
     }
 
-    /// Returns why a play in memory is frozen, or `None` if it is not.
-    pub(crate) async fn frozen_reason(&self, id: PlayId) -> Option<String> {
+    /// Returns why a play in memory is frozen, or `None` if it is not. It does not wait for a command
+    /// in progress: a play that executes one is not frozen.
+    pub(crate) fn frozen_reason(&self, id: PlayId) -> Option<String> {
         let slot = self.table.find(id)?;
-        match &*slot.state.lock().await {
+        match &*slot.state.try_lock().ok()? {
             SlotState::Frozen(reason) => Some(reason.clone()),
             SlotState::Absent | SlotState::Live(_) => None,
         }

@@ -40,6 +40,8 @@ pub(crate) struct ServeConfig {
     pub(crate) hosts: Vec<String>,
     pub(crate) trusted_proxies: Vec<AddressRange>,
     pub(crate) metrics: Option<SocketAddr>,
+    /// How long requests in progress may take to finish after the server was asked to stop.
+    pub(crate) shutdown_timeout: Duration,
     pub(crate) log: LogFormat,
     pub(crate) log_level: LogLevel,
     pub(crate) server: Config,
@@ -91,6 +93,12 @@ impl ServeConfig {
             limits,
             ..Config::default()
         };
+        let shutdown_seconds = within(
+            "shutdown-seconds",
+            settings.shutdown_seconds,
+            10,
+            TIMEOUT_RANGE,
+        )?;
         let trusted_proxies = trusted_proxies(settings.trusted_proxies.as_deref())?;
         let (log, log_level) = (
             settings.log.unwrap_or(LogFormat::Text),
@@ -109,6 +117,7 @@ impl ServeConfig {
             hosts: settings.hosts.unwrap_or_default(),
             trusted_proxies,
             metrics,
+            shutdown_timeout: Duration::from_secs(shutdown_seconds),
             log,
             log_level,
             server,
@@ -207,6 +216,12 @@ fn limits(settings: &Settings, auth: Auth) -> Result<Limits> {
             settings.connections,
             default.connections,
             1..=1_000_000,
+        )?,
+        hosted_calls: within(
+            "hosted-calls",
+            settings.hosted_calls,
+            default.hosted_calls,
+            1..=100_000,
         )?,
         header_timeout: seconds(
             "header-seconds",

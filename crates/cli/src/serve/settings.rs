@@ -216,6 +216,14 @@ pub(crate) struct Settings {
         help_heading = "Limits"
     )]
     pub(crate) stored_bytes_per_key: Option<u64>,
+    /// Commands to one hosted game that are executed or wait; further ones get 503 [default: 64]
+    #[arg(
+        long,
+        env = "RHAE_HOSTED_CALLS",
+        value_name = "N",
+        help_heading = "Limits"
+    )]
+    pub(crate) hosted_calls: Option<usize>,
     /// Concurrent event streams, replays and recordings [default: 256]
     #[arg(long, env = "RHAE_STREAMS", value_name = "N", help_heading = "Limits")]
     pub(crate) streams: Option<usize>,
@@ -287,6 +295,15 @@ pub(crate) struct Settings {
         help_heading = "Limits"
     )]
     pub(crate) idle_seconds: Option<u64>,
+    /// Time that requests in progress may take after the server was asked to stop, in seconds
+    /// [default: 10]
+    #[arg(
+        long,
+        env = "RHAE_SHUTDOWN_SECONDS",
+        value_name = "N",
+        help_heading = "Limits"
+    )]
+    pub(crate) shutdown_seconds: Option<u64>,
 }
 
 impl Settings {
@@ -304,8 +321,8 @@ impl Settings {
         }
         first! {
             addr, db, games, games_dir, python, host_seconds, host_memory, unsafe_host, sets, auth, visitors, hosts, trusted_proxies, competition, idle_minutes, open_minutes, snapshot_every, tls_cert, tls_key, log, log_level, metrics,
-            requests_per_minute, visitor_requests_per_minute, open_cards, plays_per_card, body_bytes, json_depth, extra_bytes, stored_bytes_per_key, streams, streams_per_key, streams_per_address, connections, connections_per_address, header_seconds,
-            body_seconds, answer_seconds, idle_seconds,
+            requests_per_minute, visitor_requests_per_minute, open_cards, plays_per_card, body_bytes, json_depth, extra_bytes, stored_bytes_per_key, hosted_calls, streams, streams_per_key, streams_per_address, connections, connections_per_address, header_seconds,
+            body_seconds, answer_seconds, idle_seconds, shutdown_seconds,
         }
     }
 }

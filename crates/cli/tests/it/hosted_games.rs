@@ -1,5 +1,6 @@
 //! Hosted games in every command: real Python games in the real sandbox.
 
+mod busy;
 mod server;
 mod unusual;
 

@@ -11,11 +11,13 @@ use rhae_protocol::{CompactResponse, Details, Entry};
 use rhae_session::Play;
 use rhae_store::{IdempotencyKey, PlayId, Snapshot, StoreError, StoredPlay};
 use serde_json::Value;
+use tokio::sync::MutexGuard;
 
 use super::Plays;
 use super::response::{compact_response, frame_response};
 use super::table::{PlaySlot, SlotState};
 use crate::ApiError;
+use crate::game_executor::Admission;
 
 /// The maximum number of attempts to execute a command while other servers append to the same play.
 const MAX_ATTEMPTS: u32 = 5;
@@ -50,7 +52,8 @@ impl Plays {
         stored: &StoredPlay,
     ) -> Result<(CompactResponse, bool), ApiError> {
         let slot = self.table.get_or_insert(stored.clone(), SlotState::Absent);
-        let mut state = slot.state.lock().await;
+        let admission = self.games.admit(&stored.game_id)?;
+        let mut state = lock_state(&slot, admission.as_ref()).await?;
         let mut live = self.take(stored, &mut state).await?;
         if self.store.head(stored.key).await? != live.next {
             // Another server has advanced the play. The slot is empty now, so this rebuilds the
@@ -70,10 +73,11 @@ impl Plays {
         Ok((current_state, reset_restarts_game))
     }
 
-    /// Returns the settled frame of a play, or `None` if the play is not in memory.
-    pub(crate) async fn settled_frame(&self, id: PlayId) -> Option<Frame> {
+    /// Returns the settled frame of a play, or `None` if the play is not in memory or is busy. It
+    /// does not wait for a command in progress, which may take long in a hosted game.
+    pub(crate) fn settled_frame(&self, id: PlayId) -> Option<Frame> {
         let slot = self.table.find(id)?;
-        match &*slot.state.lock().await {
+        match &*slot.state.try_lock().ok()? {
             SlotState::Live(live) => Some(live.play.current().observation.settled().clone()),
             SlotState::Absent | SlotState::Frozen(_) => None,
         }
@@ -86,7 +90,8 @@ impl Plays {
         command: &Command,
         idempotency_key: Option<&IdempotencyKey>,
     ) -> Result<Vec<u8>, ApiError> {
-        let mut state = slot.state.lock().await;
+        let admission = self.games.admit(&slot.play.game_id)?;
+        let mut state = lock_state(slot, admission.as_ref()).await?;
         let mut attempts = 0;
         loop {
             attempts += 1;
@@ -223,6 +228,17 @@ impl Plays {
                 Err(ApiError::Frozen(reason))
             }
         }
+    }
+}
+
+/// Waits until no other request uses the play. A command to a hosted game waits for a limited time.
+async fn lock_state<'a>(
+    slot: &'a PlaySlot,
+    admission: Option<&Admission<'_>>,
+) -> Result<MutexGuard<'a, SlotState>, ApiError> {
+    match admission {
+        Some(admission) => admission.wait(slot.state.lock()).await,
+        None => Ok(slot.state.lock().await),
     }
 }
 

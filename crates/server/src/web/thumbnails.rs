@@ -76,7 +76,7 @@ pub(crate) async fn current(
 ) -> Result<Response, ApiError> {
     let plays = &thumbnails.plays;
     let facts = plays.readable(&visitor.caller, &guid).await?;
-    let picture = match plays.settled_frame(facts.play.id).await {
+    let picture = match plays.settled_frame(facts.play.id) {
         Some(frame) => Some(thumbnail(&frame)?),
         None => thumbnails.of_log(&facts).await?,
     };

@@ -16,19 +16,28 @@ use crate::serve::process::{RequestError, ServerProcess};
 
 /// Starts a server with a folder of games.
 fn start_server(at: &Path, folder: &str, python: &Path, seconds: &str) -> ServerProcess {
+    start_server_with(at, folder, python, seconds, &[])
+}
+
+/// Starts a server with a folder of games and more flags.
+pub(super) fn start_server_with(
+    at: &Path,
+    folder: &str,
+    python: &Path,
+    seconds: &str,
+    more: &[&str],
+) -> ServerProcess {
     let python = python.display().to_string();
-    ServerProcess::start(
-        at,
-        "127.0.0.1:0",
-        &[
-            "--games-dir",
-            folder,
-            "--python",
-            &python,
-            "--host-seconds",
-            seconds,
-        ],
-    )
+    let flags = [
+        "--games-dir",
+        folder,
+        "--python",
+        &python,
+        "--host-seconds",
+        seconds,
+    ];
+    let flags: Vec<&str> = flags.iter().chain(more).copied().collect();
+    ServerProcess::start(at, "127.0.0.1:0", &flags)
 }
 
 /// Plays wk31 with the official client: a detour, a level reset, then the complete game.

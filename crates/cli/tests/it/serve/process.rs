@@ -81,6 +81,25 @@ impl ServerProcess {
     }
 }
 
+impl ServerProcess {
+    /// Sends SIGTERM and waits for the exit. Returns `None`, and kills the server, if it takes longer
+    /// than `limit`.
+    pub(crate) fn terminate_within(mut self, limit: Duration) -> Option<ExitStatus> {
+        let pid = Pid::from_child(&self.child);
+        kill_process(pid, Signal::TERM).unwrap();
+        let (done, exited) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            let child = &mut self.child;
+            scope.spawn(move || done.send(child.wait().unwrap()));
+            let status = exited.recv_timeout(limit).ok();
+            if status.is_none() {
+                kill_process(pid, Signal::KILL).unwrap();
+            }
+            status
+        })
+    }
+}
+
 impl Drop for ServerProcess {
     fn drop(&mut self) {
         // The process may have exited already.
