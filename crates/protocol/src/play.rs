@@ -34,6 +34,9 @@ pub struct PlayListing {
     pub opened_at: String,
     /// Time of the last command.
     pub last_action_at: String,
+    /// SHA-256 digest of the source of a hosted game that the play executes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_digest: Option<String>,
     /// Why the play is frozen: a replay of its log produced other frames. Normally `null`.
     pub frozen: Option<String>,
 }

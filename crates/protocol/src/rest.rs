@@ -29,6 +29,13 @@ pub struct GameListing {
     /// Name of the class in the Python source, if the environment has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_name: Option<String>,
+    /// SHA-256 digest of the source of a hosted game, as it is played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_digest: Option<String>,
+    /// Present and true if the source on disk has changed since the server read it. The server plays
+    /// the source that it read until it is restarted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_changed: Option<bool>,
 }
 
 impl From<&GameInfo> for GameListing {
@@ -49,6 +56,8 @@ impl From<&GameInfo> for GameListing {
                 .collect(),
             default_fps: info.frames_per_second,
             class_name: info.class_name.clone(),
+            source_digest: info.source_digest.clone(),
+            source_changed: None,
         }
     }
 }

@@ -107,6 +107,10 @@ pub struct EnvironmentScore {
     /// Source of the baseline of each level.
     #[serde(default)]
     pub baseline_source: Vec<String>,
+    /// SHA-256 digests of the sources of a hosted game that the runs were played with, in order of
+    /// the first plays. There is more than one if the source changed between two plays.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub source_digests: Vec<String>,
     /// Model usage of all runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<ModelUsage>,

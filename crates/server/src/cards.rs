@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use rhae_engine::GameId;
 use rhae_protocol::Scorecard;
 use rhae_scoring::Method;
 use rhae_session::{CardMetadata, EnvironmentRuns, scorecard};
@@ -183,7 +184,7 @@ impl Cards {
 
     pub(crate) async fn scorecard(&self, card: &Card) -> Result<Scorecard, ApiError> {
         let environments = self.environments(card).await?;
-        Ok(scored(card, &environments))
+        Ok(scored(card, environments))
     }
 
     /// Returns the part of a scorecard that concerns one environment.
@@ -194,12 +195,13 @@ impl Cards {
     ) -> Result<Scorecard, ApiError> {
         let mut environments = self.environments(card).await?;
         environments.retain(|environment| {
-            environment.info.id.as_str() == game || environment.info.id.base() == game
+            let id = &environment.runs.info.id;
+            id.as_str() == game || id.base() == game
         });
         if environments.is_empty() {
             return Err(ApiError::NotOnCard(game.to_owned()));
         }
-        Ok(scored(card, &environments))
+        Ok(scored(card, environments))
     }
 
     /// Restarts the idle time of every open card.
@@ -228,39 +230,56 @@ impl Cards {
 
     /// Returns the environments that count on a card: first those that were played, in order of
     /// their first plays, then those of a competition that were not played.
-    async fn environments(&self, card: &Card) -> Result<Vec<EnvironmentRuns>, ApiError> {
-        let mut environments: Vec<EnvironmentRuns> = Vec::new();
+    async fn environments(&self, card: &Card) -> Result<Vec<CardEnvironment>, ApiError> {
+        let mut environments: Vec<CardEnvironment> = Vec::new();
+        let new = |id: &GameId| CardEnvironment {
+            runs: EnvironmentRuns {
+                info: self.games.info(id),
+                runs: Vec::new(),
+            },
+            source_digests: Vec::new(),
+        };
         for summed in self.store.card_runs(card.key).await? {
             let guid = summed.play.id.to_string();
             let runs = summed.runs.into_iter().map(|run| (guid.clone(), run));
             let id = &summed.play.game_id;
-            match environments
-                .iter_mut()
-                .find(|environment| environment.info.id == *id)
-            {
-                Some(environment) => environment.runs.extend(runs),
-                None => environments.push(EnvironmentRuns {
-                    info: self.games.info(id),
-                    runs: runs.collect(),
-                }),
-            }
+            let known = environments
+                .iter()
+                .position(|environment| environment.runs.info.id == *id);
+            let at = known.unwrap_or_else(|| {
+                environments.push(new(id));
+                environments.len() - 1
+            });
+            let environment = &mut environments[at];
+            environment.runs.runs.extend(runs);
+            let digests = &mut environment.source_digests;
+            digests.extend(
+                summed
+                    .play
+                    .source_digest
+                    .filter(|new| !digests.contains(new)),
+            );
         }
         for id in &card.games {
             if !environments
                 .iter()
-                .any(|environment| environment.info.id.base() == id.base())
+                .any(|environment| environment.runs.info.id.base() == id.base())
             {
-                environments.push(EnvironmentRuns {
-                    info: self.games.info(id),
-                    runs: Vec::new(),
-                });
+                environments.push(new(id));
             }
         }
         Ok(environments)
     }
 }
 
-fn scored(card: &Card, environments: &[EnvironmentRuns]) -> Scorecard {
+/// An environment on a card.
+struct CardEnvironment {
+    runs: EnvironmentRuns,
+    /// The distinct digests of the sources that the plays of a hosted game execute.
+    source_digests: Vec<String>,
+}
+
+fn scored(card: &Card, environments: Vec<CardEnvironment>) -> Scorecard {
     let metadata = CardMetadata {
         card_id: card.id.to_string(),
         source_url: card.source_url.clone(),
@@ -268,7 +287,16 @@ fn scored(card: &Card, environments: &[EnvironmentRuns]) -> Scorecard {
         opaque: card.opaque.clone(),
         competition: card.competition,
     };
-    scorecard(metadata, Method::DEFAULT, environments)
+    let (runs, digests): (Vec<_>, Vec<_>) = environments
+        .into_iter()
+        .map(|environment| (environment.runs, environment.source_digests))
+        .unzip();
+    let mut scored = scorecard(metadata, Method::DEFAULT, &runs);
+    // The source that is played now may be another one than that of the plays.
+    for (environment, digests) in scored.environments.iter_mut().zip(digests) {
+        environment.source_digests = digests;
+    }
+    scored
 }
 
 /// Converts a store error. [`StoreError::CardNotOpen`] means that the card was closed after it was

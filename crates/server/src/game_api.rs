@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use rhae_engine::GameInfo;
 use rhae_protocol::GameListing;
 use uuid::Uuid;
 
@@ -25,7 +26,15 @@ pub(crate) async fn list(
     State(games): State<Arc<Games>>,
     caller: Caller,
 ) -> Json<Vec<GameListing>> {
-    Json(games.visible(&caller).map(GameListing::from).collect())
+    let visible = games.visible(&caller);
+    Json(visible.map(|info| listing(&games, info)).collect())
+}
+
+fn listing(games: &Games, info: &GameInfo) -> GameListing {
+    GameListing {
+        source_changed: games.is_changed(&info.id).then_some(true),
+        ..GameListing::from(info)
+    }
 }
 
 /// Describes one environment.
@@ -43,7 +52,7 @@ pub(crate) async fn details(
 ) -> Result<Json<GameListing>, ApiError> {
     games
         .find(&caller, &name)
-        .map(|info| Json(GameListing::from(info)))
+        .map(|info| Json(listing(&games, info)))
         .ok_or(ApiError::NoSuchGame(name))
 }
 

@@ -3,13 +3,14 @@
 //! **Invariant:** a handler finds an environment only through a [`Caller`], so that an environment
 //! that the caller may not see is handled like one that does not exist.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rhae_engine::{ActionSet, Catalog, Environment, GameId, GameInfo};
 use rhae_store::GameSet;
 
 use crate::access::Caller;
+use crate::blocking::blocking;
 use crate::game_executor::{Admission, GameExecutor};
 use crate::{ApiError, Config};
 
@@ -22,6 +23,8 @@ const DEFAULT_FRAMES_PER_SECOND: u8 = 10;
 pub(crate) struct Games {
     catalog: Arc<dyn Catalog>,
     executor: Arc<GameExecutor>,
+    /// The hosted games whose source on disk is no longer the one that is played.
+    changed: Arc<Mutex<HashSet<GameId>>>,
     /// Older versions of an environment come before newer ones.
     served: Vec<(GameInfo, GameSet)>,
 }
@@ -32,6 +35,7 @@ impl Games {
         let served = games.into_iter().map(|info| (info, GameSet::Public));
         Self {
             executor: Arc::new(GameExecutor::new(catalog.as_ref(), config)),
+            changed: Arc::default(),
             catalog,
             served: served.collect(),
         }
@@ -46,6 +50,7 @@ impl Games {
         Self {
             catalog: Arc::clone(&self.catalog),
             executor: Arc::clone(&self.executor),
+            changed: Arc::clone(&self.changed),
             served: served.collect(),
         }
     }
@@ -109,6 +114,36 @@ impl Games {
             info.levels = in_catalog().and_then(|info| info.levels);
         }
         info
+    }
+
+    /// Whether the source of a hosted game on disk is no longer the one that is played.
+    pub(crate) fn is_changed(&self, id: &GameId) -> bool {
+        let changed = self.changed.lock();
+        changed.unwrap_or_else(PoisonError::into_inner).contains(id)
+    }
+
+    /// Whether the catalogue has hosted games, whose sources may change.
+    pub(crate) fn has_hosted(&self) -> bool {
+        !self.catalog.hosted_games().is_empty()
+    }
+
+    /// Compares the sources of hosted games on disk with those that are played, and logs each change.
+    /// The server keeps playing the sources that it read at start, because the plays in progress
+    /// depend on them.
+    pub(crate) async fn check_sources(&self) {
+        let catalog = Arc::clone(&self.catalog);
+        let Ok(found) = blocking(move || catalog.changed_games()).await else {
+            return;
+        };
+        let found: HashSet<GameId> = found.into_iter().collect();
+        let mut changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
+        for game in found.difference(&changed) {
+            tracing::warn!(%game, "the source of a hosted game has changed on disk; the server plays the source that it read at start until it is restarted");
+        }
+        for game in changed.difference(&found) {
+            tracing::info!(%game, "the source of a hosted game on disk is again the one that is played");
+        }
+        *changed = found;
     }
 
     /// The animation speed of an environment.

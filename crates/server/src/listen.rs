@@ -24,6 +24,7 @@ use tower::Service;
 
 use crate::connection::{Activity, ClientTimeout, MonitoredStream};
 use crate::connections::Connections;
+use crate::games::Games;
 use crate::metrics::CONTENT_TYPE;
 use crate::network::{Network, Peer};
 use crate::routes::{collapse_slashes, router};
@@ -31,6 +32,8 @@ use crate::{ApiError, Limits, Server, Tls};
 
 /// The interval between two searches for expired cards and idempotency keys.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(5);
+/// The interval between two comparisons of the sources of hosted games with those on disk.
+const SOURCE_INTERVAL: Duration = Duration::from_secs(2);
 /// The maximum size of a connection's read buffer. It also limits the size of a request's head.
 const MAX_BUFFERED_BYTES: usize = 64 * 1024;
 /// The pause after a failed accept, for example when the process has no file descriptors left.
@@ -42,8 +45,8 @@ const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves the API and the web app until `stop` completes, then finishes the requests in progress.
 ///
-/// While it runs, it also closes cards that have been idle or open for too long, and deletes old
-/// idempotency keys. Event streams end at shutdown. The [crate docs](crate) have an example.
+/// While it runs, it also closes cards that have been idle or open for too long, deletes old
+/// idempotency keys, and logs changes of the sources of hosted games. Event streams end at shutdown. The [crate docs](crate) have an example.
 ///
 /// # Errors
 ///
@@ -128,6 +131,7 @@ async fn serve_api(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let closing_cards = tokio::spawn(close_stale_cards(Arc::clone(&server)));
+    let checking_sources = tokio::spawn(check_sources(Arc::clone(&server.games)));
     let watching_certificate = tls.clone().map(|tls| tokio::spawn(tls.watch()));
     let (listeners, games) = (Arc::clone(&server.listeners), Arc::clone(&server.games));
     // Event streams would otherwise keep their connections open forever.
@@ -148,10 +152,22 @@ async fn serve_api(
     )
     .await;
     closing_cards.abort();
+    checking_sources.abort();
     if let Some(watching) = watching_certificate {
         watching.abort();
     }
     Ok(())
+}
+
+async fn check_sources(games: Arc<Games>) {
+    if !games.has_hosted() {
+        return;
+    }
+    let mut interval = tokio::time::interval(SOURCE_INTERVAL);
+    loop {
+        interval.tick().await;
+        games.check_sources().await;
+    }
 }
 
 async fn close_stale_cards(server: Arc<Server>) {

@@ -61,6 +61,7 @@ pub(crate) async fn facts(
         entries: facts.entries,
         opened_at: rfc3339_utc(facts.opened_ms),
         last_action_at: rfc3339_utc(facts.last_ms),
+        source_digest: facts.play.source_digest,
         frozen,
     }))
 }

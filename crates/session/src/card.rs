@@ -142,6 +142,7 @@ fn environment_score(method: Method, environment: &EnvironmentRuns) -> Environme
             .iter()
             .map(|baseline| baseline.source.name().to_owned())
             .collect(),
+        source_digests: info.source_digest.iter().cloned().collect(),
         runs: scored,
     }
 }

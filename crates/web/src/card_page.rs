@@ -136,6 +136,11 @@ fn sources(card: &Scorecard) -> String {
         .join(", ")
 }
 
+/// Shortens a digest for display.
+fn short(digest: &str) -> &str {
+    digest.get(..12).unwrap_or(digest)
+}
+
 /// Counts the runs of an environment that were played.
 fn played_runs(environment: &EnvironmentScore) -> usize {
     let played = |run: &&RunScore| !run.guid.is_empty();

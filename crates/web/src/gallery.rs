@@ -17,6 +17,8 @@ pub struct GalleryGame {
     /// The highest number of levels that the visitor has completed in one play; `None` if never
     /// played.
     pub completed: Option<u8>,
+    /// Whether to say that the source of a hosted game on disk is no longer the one that is played.
+    pub source_changed: bool,
 }
 
 #[derive(Template)]
@@ -84,6 +86,7 @@ mod tests {
             name: "ab12".to_owned(),
             levels: 5,
             completed,
+            source_changed: completed == Some(2),
         };
         let page = gallery_page(
             Viewer::OpenAccess,
@@ -95,5 +98,6 @@ mod tests {
                 && page.contains("ab12, 5 levels, 2 completed")
         );
         assert_eq!(page.matches(">complete<").count(), 1);
+        assert_eq!(page.matches("The source changed").count(), 1);
     }
 }

@@ -30,6 +30,7 @@
 //!     name: "ab12".to_owned(),
 //!     levels: 5,
 //!     completed: Some(2),
+//!     source_changed: false,
 //! };
 //! let html = gallery_page(Viewer::OpenAccess, &[game]);
 //! assert!(html.contains("href=\"/play/ab12-v1\""));

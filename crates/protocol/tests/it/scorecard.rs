@@ -60,6 +60,7 @@ fn card() -> Scorecard {
             level_count: 2,
             resets: 2,
             baseline_source: Vec::new(),
+            source_digests: Vec::new(),
             spent: None,
         }],
         tags_scores: Vec::new(),

@@ -71,6 +71,7 @@ fn environment(run: RunScore) -> EnvironmentScore {
         level_count: 5,
         resets: 0,
         baseline_source: vec!["solver".to_owned(); 5],
+        source_digests: Vec::new(),
         spent: None,
         runs: vec![run],
     }

@@ -51,6 +51,8 @@ pub(crate) async fn gallery(
                 .filter(|facts| facts.play.game_id == info.id)
                 .map(|facts| facts.levels_completed)
                 .max(),
+            // Only the operator can do something about it.
+            source_changed: visitor.caller.can_read_all() && games.is_changed(&info.id),
         });
     Ok(Html(gallery_page(
         visitor.viewer,

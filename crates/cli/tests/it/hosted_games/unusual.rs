@@ -332,6 +332,67 @@ fn server_plays_one_source_although_the_file_changes() {
 }
 
 #[test]
+fn changed_source_is_announced_and_cards_name_the_sources_of_their_plays() {
+    let Some(python) = python() else { return };
+    let at = tempfile::tempdir().unwrap();
+    let folder = at.path().join("games");
+    let metadata = r#"{"game_id": "wk31-v1", "baseline_actions": [6, 9, 12]}"#;
+    add(&folder, metadata, "wk31.py", &fixture_source("wk31"));
+    let (games, python_name) = (folder.display().to_string(), python.display().to_string());
+    let log = at.path().join("log");
+    let start = || {
+        let arguments = ["serve", "--addr", "127.0.0.1:0", "--games-dir", &games];
+        let mut server = command(at.path(), &arguments);
+        server.args(["--python", &python_name, "--host-seconds", "60"]);
+        server.stderr(fs::File::create(&log).unwrap());
+        ServerProcess::run(server)
+    };
+    let serving = start();
+    let remote = serving.remote();
+    let (card, guid) = remote.start_play("wk31");
+    let listed = remote.get("/api/games/wk31").unwrap();
+    let first = listed["source_digest"].as_str().unwrap().to_owned();
+    assert_eq!((first.len(), &listed["source_changed"]), (64, &json!(null)));
+    let source = folder.join("wk31.py");
+    fs::write(&source, fixture_source("wk31") + "# changed\n").unwrap();
+    let announced = |expected: Value| {
+        while remote.get("/api/games/wk31").unwrap()["source_changed"] != expected {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    announced(json!(true));
+    let all = remote.get("/api/games").unwrap();
+    let changed = |game: &&Value| game["source_changed"] == true;
+    let changed: Vec<&Value> = all.as_array().unwrap().iter().filter(changed).collect();
+    assert!(
+        changed.len() == 1 && changed[0]["game_id"] == "wk31-v1",
+        "{all}"
+    );
+    let text = fs::read_to_string(&log).unwrap();
+    assert_eq!(text.matches("has changed on disk").count(), 1, "{text}");
+    assert!(text.contains("wk31-v1") && text.contains("until it is restarted"));
+    // The play continues with the source that it was opened with.
+    let play = remote.get(&format!("/api/plays/{guid}")).unwrap();
+    assert_eq!(play["source_digest"], json!(first));
+    remote.act("wk31", &guid, Action::Action4).unwrap();
+    assert!(serving.terminate().success());
+
+    let serving = start();
+    let remote = serving.remote();
+    let listed = remote.get("/api/games/wk31").unwrap();
+    let second = listed["source_digest"].as_str().unwrap().to_owned();
+    assert!(second != first && listed["source_changed"] == json!(null));
+    let opening = json!({"card_id": card, "game_id": "wk31"});
+    remote.post("/api/cmd/RESET", &opening).unwrap();
+    let card = remote.get(&format!("/api/scorecard/{card}")).unwrap();
+    let digests = &card["environments"][0]["source_digests"];
+    assert_eq!(*digests, json!([first, second]), "{card}");
+    let (native, _) = remote.start_play("kq19");
+    let native = remote.get(&format!("/api/scorecard/{native}")).unwrap();
+    assert_eq!(native["environments"][0]["source_digests"], json!(null));
+}
+
+#[test]
 fn plays_of_a_changed_source_are_refused_with_the_reason_and_new_plays_work() {
     let Some(python) = python() else { return };
     let at = tempfile::tempdir().unwrap();
