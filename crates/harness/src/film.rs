@@ -46,6 +46,7 @@ fn moment(entry: Entry) -> Option<Moment> {
         changed: entry.changed.unwrap_or(true),
         counted: entry.counted,
         full_reset: entry.full_reset,
+        t_ms: entry.details.t_ms,
         reasoning: entry.details.reasoning.map(|reasoning| match reasoning {
             Value::String(text) => text,
             other => format!("{other:#}"),

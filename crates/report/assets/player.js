@@ -29,10 +29,11 @@ const STATES = ["in progress", "won", "game over"];
 
 /**
  * @typedef {{version: number, title: string, subtitle: string, frames_per_second: number, win_levels: number,
- *   packed: string, reasoning: [number, string][]}} FilmData
- * The metadata of a film. `reasoning` returns the reasoning of an action, if there is any.
+ *   packed: string, reasoning: [number, string][], times?: number[]}} FilmData
+ * The metadata of a film. `reasoning` returns the reasoning of an action, if there is any. `times` returns the time of each action in
+ * milliseconds, if it was recorded.
  * @typedef {{title: string, subtitle: string, framesPerSecond: number, winLevels: number,
- *   reasoning?: ((moment: number) => Promise<string | undefined>) | null}} FilmMetadata
+ *   reasoning?: ((moment: number) => Promise<string | undefined>) | null, times?: (() => Promise<number[]>) | null}} FilmMetadata
  * @typedef {import("./reel.js").Moment} Moment
  */
 
@@ -60,6 +61,10 @@ export class RhaePlayer extends PlayerBase {
   #changes = false;
   #before = new Uint8Array(64 * 64);
   #speed = 1;
+  /** @type {FilmMetadata["times"]} */
+  #loadTimes = null;
+  /** The recorded time of each action, while the film plays at the recorded pace. @type {number[] | null} */
+  #times = null;
   #frameMs = 50;
   #winLevels = 0;
   #dueMs = 0;
@@ -82,9 +87,7 @@ export class RhaePlayer extends PlayerBase {
     this.#part("input").addEventListener("input", () => this.seek(Number(this.#input.value)));
     this.#strip = new Strip(this.#stripCanvas);
     this.#stripCanvas.addEventListener("pointerdown", (event) => this.#onStrip(event));
-    this.#part("select").addEventListener("change", (event) => {
-      this.#speed = Number(/** @type {HTMLSelectElement} */ (event.target).value);
-    });
+    this.#select.addEventListener("change", () => void this.#setSpeed(this.#select.value));
   }
 
   connectedCallback() {
@@ -148,6 +151,10 @@ export class RhaePlayer extends PlayerBase {
     this.#reel = reel;
     this.#live = live ? true : null;
     this.#reasoning = metadata.reasoning ?? null;
+    this.#loadTimes = metadata.times ?? null;
+    /** @type {HTMLOptionElement} */ (this.#part("option[value=recorded]")).hidden = !this.#loadTimes;
+    if (this.#times) this.#select.value = "1";
+    this.#times = null;
     this.#frameMs = 1000 / Math.max(1, Math.min(60, metadata.framesPerSecond));
     this.#winLevels = metadata.winLevels;
     this.#part(".player").setAttribute("aria-label", `${metadata.title}, ${metadata.subtitle}`);
@@ -265,12 +272,14 @@ export class RhaePlayer extends PlayerBase {
       if (!film) return;
       if (film.version !== VERSION) throw new Error(`the film has version ${film.version}, and this player reads version ${VERSION}`);
       const reasoning = new Map(film.reasoning);
+      const { times } = film;
       this.open(new Reel(bytesOf(film.packed)), {
         title: film.title,
         subtitle: film.subtitle,
         framesPerSecond: film.frames_per_second,
         winLevels: film.win_levels,
         reasoning: reasoning.size > 0 ? async (moment) => reasoning.get(moment) : null,
+        times: times ? async () => times : null,
       });
     } catch (reason) {
       this.fail(`This film cannot be shown: ${reason instanceof Error ? reason.message : reason}`);
@@ -320,8 +329,34 @@ export class RhaePlayer extends PlayerBase {
     else requestAnimationFrame((next) => this.#tick(next));
   }
 
+  /** Sets the speed: a factor, or the recorded pace. @param {string} value */
+  async #setSpeed(value) {
+    const recorded = value === "recorded";
+    this.#speed = recorded ? 1 : Number(value);
+    const times = recorded ? await this.#loadTimes?.().catch(() => null) : null;
+    if (this.#select.value !== value) return;
+    this.#times = times ?? null;
+    if (recorded && !times) this.#select.value = "1";
+    if (this.#playing) this.#dueMs = this.#delay();
+  }
+
+  /**
+   * Returns the duration of the current frame at the recorded pace. An animation plays at its own speed, or faster if the next action came
+   * earlier, and the settled frame takes the rest.
+   * @returns {number | null} `null` if the film does not play at the recorded pace
+   */
+  #recordedDelay() {
+    const [from, to] = [this.#times?.[this.#moment], this.#times?.[this.#moment + 1]];
+    if (from === undefined || to === undefined) return null;
+    const [all, count] = [Math.max(0, to - from), Math.max(1, this.moments[this.#moment].count)];
+    const frameMs = Math.min(this.#frameMs, all / count);
+    return this.#frame < this.#settled(this.#moment) ? frameMs : all - frameMs * (count - 1);
+  }
+
   /** Returns the duration of the current frame at normal speed. */
   #delay() {
+    const recorded = this.#recordedDelay();
+    if (recorded !== null) return recorded;
     const moment = this.moments[this.#moment];
     if (this.#frame < this.#settled(this.#moment)) return this.#frameMs;
     const rest = Math.max(this.#frameMs, moment.changed ? SETTLED_MS : UNCHANGED_MS);
@@ -475,6 +510,10 @@ export class RhaePlayer extends PlayerBase {
 
   get #input() {
     return /** @type {HTMLInputElement} */ (this.#part("input"));
+  }
+
+  get #select() {
+    return /** @type {HTMLSelectElement} */ (this.#part("select"));
   }
 
   get #stripCanvas() {

@@ -81,7 +81,7 @@ export const PLAYER_TEMPLATE = `<div class="player" tabindex="0" role="group">
     <div class="controls">${button("first", "To the start")}${button("back", "Previous action")}${button("play", "Play")}
       ${button("next", "Next action")}${button("last", "To the end")}
       <span class="more-controls"><button type="button" data-do="live" hidden>Live</button>
-      <select aria-label="Speed" title="Speed">${[0.5, 1, 2, 4, 8, 16].map((speed) => `<option value="${speed}"${speed === 1 ? " selected" : ""}>${speed}×</option>`).join("")}</select>
+      <select aria-label="Speed" title="Speed">${[0.5, 1, 2, 4, 8, 16].map((speed) => `<option value="${speed}"${speed === 1 ? " selected" : ""}>${speed}×</option>`).join("")}<option value="recorded" hidden>Recorded pace</option></select>
       <button type="button" data-do="changes" aria-pressed="false" title="Changes since the previous action (D)">Changes</button>
       <button type="button" data-do="signs" aria-pressed="false" title="Symbols on colours, for colour-blind viewers">Symbols</button></span>
     </div>

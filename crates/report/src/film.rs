@@ -47,6 +47,8 @@ pub struct Moment {
     pub full_reset: bool,
     /// The reasoning that the agent recorded with the command.
     pub reasoning: Option<String>,
+    /// The time of the command since the start of the play, in milliseconds, if it was recorded.
+    pub t_ms: Option<u64>,
 }
 
 /// The counts of one level in one run of a film.
@@ -108,6 +110,20 @@ impl Film {
         Some(self)
     }
 
+    /// Returns the time of each moment in milliseconds, the first at 0, or `None` if the times were
+    /// not recorded. Times never decrease.
+    pub fn times(&self) -> Option<Vec<u64>> {
+        let (first, rest) = self.moments.split_first()?;
+        // The opening RESET is often recorded without a time.
+        let start = first.t_ms.unwrap_or(0);
+        let mut times = vec![0];
+        for moment in rest {
+            let before = times.last().copied().unwrap_or(0);
+            times.push(moment.t_ms?.saturating_sub(start).max(before));
+        }
+        (times.len() > 1).then_some(times)
+    }
+
     /// Returns the duration of one animation frame in milliseconds.
     pub(crate) fn frame_ms(&self) -> u32 {
         1000 / u32::from(self.frames_per_second.clamp(1, 60))
@@ -143,6 +159,7 @@ impl Moment {
             counted: observation.counted,
             full_reset: observation.full_reset,
             reasoning: reasoning.map(reasoning_text),
+            t_ms: None,
         }
     }
 
@@ -210,6 +227,7 @@ pub(crate) mod tests {
             counted: action != Action::Reset,
             full_reset: action == Action::Reset,
             reasoning: None,
+            t_ms: None,
         };
         film.moments
             .push(moment(Action::Reset, vec![draw(0, 0)], 0));
@@ -237,6 +255,22 @@ pub(crate) mod tests {
                 .push(moment(Action::Action4, frames, level + 1));
         }
         film
+    }
+
+    #[test]
+    fn times_are_those_of_a_completely_timed_recording() {
+        let mut film = walking_square(1);
+        assert_eq!(film.times(), None);
+        for (index, moment) in (0..).zip(film.moments.iter_mut().skip(1)) {
+            moment.t_ms = Some(1000 + 10 * index);
+        }
+        film.moments[3].t_ms = Some(5);
+        let expected = [0, 1000, 1010, 1010, 1030, 1040, 1050];
+        assert_eq!(film.times().unwrap(), expected);
+        film.moments[0].t_ms = Some(900);
+        assert_eq!(film.times().unwrap()[1], 100);
+        film.moments[4].t_ms = None;
+        assert_eq!(film.times(), None);
     }
 
     #[test]

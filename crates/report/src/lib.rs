@@ -40,6 +40,7 @@
 //!     counted: false,
 //!     full_reset: true,
 //!     reasoning: None,
+//!     t_ms: None,
 //! };
 //! let step = Moment {
 //!     action: Action::Action1,

@@ -27,7 +27,7 @@ pub fn player_data(film: &Film) -> String {
         .enumerate()
         .filter_map(|(index, moment)| moment.reasoning.as_ref().map(|text| json!([index, text])))
         .collect();
-    let data = json!({
+    let mut data = json!({
         "version": PACKED_VERSION,
         "title": film.title,
         "subtitle": film.subtitle,
@@ -36,6 +36,9 @@ pub fn player_data(film: &Film) -> String {
         "packed": BASE64_STANDARD.encode(pack(film)),
         "reasoning": reasoning,
     });
+    if let Some(times) = film.times() {
+        data["times"] = times.into();
+    }
     script_safe(&data.to_string())
 }
 
@@ -182,6 +185,7 @@ mod tests {
                     counted: flags[1],
                     full_reset: flags[2],
                     reasoning: None,
+                    t_ms: None,
                 });
             }
             assert_round_trips(&film);

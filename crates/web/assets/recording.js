@@ -15,7 +15,8 @@ const NO_FRAMES =
   "This recording is in Rhae's own format, which contains actions and hashes but no frames. Add frames with `rhae replay convert FILE --to toolkit --out OUT`, " +
   "or create a web page with `rhae replay render FILE --format html`.";
 
-/** @typedef {{name: string, speed: number, winLevels: number, reel: Reel, reasoning: Map<number, string>}} Recording */
+/** @typedef {{name: string, speed: number, winLevels: number, reel: Reel, reasoning: Map<number, string>,
+ *   times: number[] | null}} Recording */
 
 /**
  * Reads a recording.
@@ -30,6 +31,8 @@ export async function readRecording(file) {
   /** @type {Uint8Array | null} */
   let before = null;
   let state = 0;
+  /** The time of each moment; `NaN` if it was not recorded. @type {number[]} */
+  const times = [];
   for await (const line of linesOf(file)) {
     number++;
     if (line.trim() === "") continue;
@@ -63,11 +66,14 @@ export async function readRecording(file) {
     packer.add({ action, x, y, state, levels, changed, counted: !fullReset, fullReset, frames });
     const text = observation.action_input.reasoning;
     if (text !== null && text !== undefined) reasoning.set(moments, typeof text === "string" ? text : JSON.stringify(text, null, 2));
+    times.push(typeof data.timestamp === "string" ? Date.parse(data.timestamp) : NaN);
     before = last;
     moments++;
   }
   if (moments === 0) throw new Error("This file contains no observation: expected lines with `data.action_input` and `data.frame`.");
-  return { name, speed: 10, winLevels: Math.max(1, winLevels), reel: new Reel(packer.bytes()), reasoning };
+  const isTimed = times.every((time) => Number.isFinite(time));
+  const since = isTimed ? times.map((time) => time - times[0]) : null;
+  return { name, speed: 10, winLevels: Math.max(1, winLevels), reel: new Reel(packer.bytes()), reasoning, times: since };
 }
 
 /** @param {Blob} file */

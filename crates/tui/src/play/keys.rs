@@ -75,7 +75,7 @@ fn board_command(code: KeyCode, letter: Option<char>) -> KeyCommand {
         (KeyCode::Left, _) | (_, Some('a')) => KeyCommand::Act(Action::Action3),
         (KeyCode::Right, _) | (_, Some('d')) => KeyCommand::Act(Action::Action4),
         (_, Some(' ')) => KeyCommand::Act(Action::Action5),
-        (_, Some('u')) => KeyCommand::Act(Action::Action7),
+        (_, Some('u' | 'z')) => KeyCommand::Act(Action::Action7),
         (_, Some('r')) => KeyCommand::Reset,
         (_, Some('c')) => KeyCommand::ToggleCursor,
         _ => KeyCommand::Ignore,
@@ -195,10 +195,13 @@ mod tests {
             press(KeyCode::Char(' '), Focus::Board),
             KeyCommand::Act(Action::Action5)
         );
-        assert_eq!(
-            press(KeyCode::Char('u'), Focus::Cursor),
-            KeyCommand::Act(Action::Action7)
-        );
+        // Undo is `u`, or `z` as in the web app.
+        for letter in ['u', 'z'] {
+            assert_eq!(
+                press(KeyCode::Char(letter), Focus::Cursor),
+                KeyCommand::Act(Action::Action7)
+            );
+        }
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub(crate) enum PlayerCommand {
     End,
     Faster,
     Slower,
+    /// Play at the recorded pace, or at an even one.
+    TogglePace,
     NextLevel,
     PreviousLevel,
     Quit,
@@ -47,6 +49,7 @@ pub(crate) fn command_for(key: KeyEvent) -> Option<PlayerCommand> {
             // matter.
             '+' | '=' => PlayerCommand::Faster,
             '-' | '_' => PlayerCommand::Slower,
+            't' => PlayerCommand::TogglePace,
             'n' => PlayerCommand::NextLevel,
             'p' => PlayerCommand::PreviousLevel,
             'q' => PlayerCommand::Quit,
@@ -57,13 +60,14 @@ pub(crate) fn command_for(key: KeyEvent) -> Option<PlayerCommand> {
 }
 
 /// Returns the keys to list on the screen, each with its effect.
-pub(crate) const fn legend(playing: bool) -> [(&'static str, &'static str); 7] {
+pub(crate) const fn legend(playing: bool) -> [(&'static str, &'static str); 8] {
     [
         ("space", if playing { "pause" } else { "play " }),
         ("←→", "step"),
         ("PgUp PgDn", "±10"),
         ("Home End", "start/end"),
         ("+-", "speed"),
+        ("t", "recorded pace"),
         ("n p", "next, previous level"),
         ("q", "quit"),
     ]

@@ -33,6 +33,10 @@ pub(crate) struct Player {
     moment: usize,
     frame: usize,
     speed: f64,
+    /// The time of each moment in milliseconds, if it was recorded.
+    times: Option<Vec<u64>>,
+    /// Whether the film plays at the recorded pace.
+    recorded_pace: bool,
     /// The time of the next frame; `None` while paused.
     due: Option<Instant>,
     /// The time until which the clicked cell is marked.
@@ -66,6 +70,8 @@ impl Player {
         };
         let level_starts = (0..film.moments.len()).filter(begins).collect();
         let mut player = Self {
+            times: film.times(),
+            recorded_pace: false,
             film,
             actions,
             level_starts,
@@ -176,6 +182,10 @@ impl Player {
         self.speed
     }
 
+    pub(crate) const fn plays_at_recorded_pace(&self) -> bool {
+        self.recorded_pace
+    }
+
     pub(crate) const fn is_playing(&self) -> bool {
         self.due.is_some()
     }
@@ -223,6 +233,12 @@ impl Player {
             PlayerCommand::End => self.jump(last, now),
             PlayerCommand::Faster => self.set_speed(self.speed * 2.0, now),
             PlayerCommand::Slower => self.set_speed(self.speed / 2.0, now),
+            PlayerCommand::TogglePace => {
+                self.recorded_pace = !self.recorded_pace && self.times.is_some();
+                if self.is_playing() {
+                    self.schedule(now);
+                }
+            }
             PlayerCommand::NextLevel => {
                 let next = self.level_starts.iter().find(|&&start| start > self.moment);
                 self.jump(next.copied().unwrap_or(last), now);
@@ -266,13 +282,33 @@ impl Player {
         } else {
             UNCHANGED_MS
         };
-        let display_ms = if self.is_settled() {
-            frame_ms.max(settled_ms)
-        } else {
-            frame_ms
+        let display_ms = match self.recorded_ms() {
+            Some(recorded_ms) => self.share_of(recorded_ms, frame_ms),
+            None if self.is_settled() => frame_ms.max(settled_ms),
+            None => frame_ms,
         };
         self.due = (!self.is_at_end())
             .then(|| now + Duration::from_secs_f64(display_ms / 1000.0 / self.speed));
+    }
+
+    /// Returns the recorded time between the current entry and the next one, if the film plays at the
+    /// recorded pace.
+    fn recorded_ms(&self) -> Option<f64> {
+        let times = self.times.as_ref().filter(|_| self.recorded_pace)?;
+        let (this, next) = (times.get(self.moment)?, times.get(self.moment + 1)?);
+        Some(Duration::from_millis(next - this).as_secs_f64() * 1000.0)
+    }
+
+    /// Returns the part of an entry's time that the current frame is shown. An animation plays at its
+    /// own speed, or faster if it would take longer than the entry; the settled frame takes the rest.
+    fn share_of(&self, entry_ms: f64, frame_ms: f64) -> f64 {
+        let frames = u32::try_from(self.moment().frames.len()).unwrap_or(u32::MAX);
+        let frame_ms = frame_ms.min(entry_ms / f64::from(frames));
+        if self.is_settled() {
+            entry_ms - frame_ms * f64::from(frames - 1)
+        } else {
+            frame_ms
+        }
     }
 
     fn is_settled(&self) -> bool {

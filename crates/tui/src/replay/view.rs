@@ -94,10 +94,15 @@ fn status(canvas: &mut Canvas, area: Area, player: &Player) {
         writer.new_line();
     }
     let pause = if player.is_playing() { "" } else { " paused" };
+    let pace = if player.plays_at_recorded_pace() {
+        " recorded pace"
+    } else {
+        ""
+    };
     writer.write_group(
         GAP,
         &[(
-            &format!("{:<8}", format!("{}×{pause}", player.speed())),
+            &format!("{:<8}", format!("{}×{pace}{pause}", player.speed())),
             false,
         )],
     );

@@ -18,6 +18,7 @@ pub(crate) fn film() -> Film {
         counted: action != Action::Reset,
         full_reset: action == Action::Reset,
         reasoning: None,
+        t_ms: None,
     };
     film.moments
         .push(moment(Action::Reset, vec![Frame::filled(0)], 0));
@@ -191,4 +192,47 @@ fn film_without_frames_is_rejected() {
         moment.frames.clear();
     }
     assert!(Player::new(film, 1.0, 0, Instant::now()).is_err());
+}
+
+#[test]
+fn recorded_pace_takes_the_recorded_time_for_each_entry() {
+    let mut now = Instant::now();
+    let mut film = film();
+    // The second action comes early, during its predecessor's animation at the usual speed.
+    let times = [0, 5_000, 5_100, 5_101, 9_000, 9_000, 20_000];
+    for (moment, time) in film.moments.iter_mut().zip(times) {
+        moment.t_ms = Some(time);
+    }
+    let start = now;
+    let mut player = Player::new(film, 1.0, 0, now).unwrap();
+    player.handle(PlayerCommand::TogglePace, now);
+    assert!(player.plays_at_recorded_pace());
+    let mut begun = vec![0];
+    while player.is_playing() {
+        now += player.time_to_next_tick(now).unwrap();
+        player.tick(now);
+        if player.entry().0 > begun.len() {
+            begun.push((now - start).as_millis());
+        }
+    }
+    let expected = times.map(u128::from);
+    assert_eq!(begun.len(), expected.len());
+    for (begun, expected) in begun.iter().zip(expected) {
+        assert!(begun.abs_diff(expected) <= 1, "{begun} {expected}");
+    }
+    // Twice the speed halves the recorded times.
+    player.handle(PlayerCommand::Start, now);
+    player.handle(PlayerCommand::Faster, now);
+    player.handle(PlayerCommand::TogglePause, now);
+    assert_eq!(player.time_to_next_tick(now), Some(ms(2_500)));
+    player.handle(PlayerCommand::TogglePace, now);
+    assert!(player.time_to_next_tick(now).unwrap() < ms(1_000));
+}
+
+#[test]
+fn recorded_pace_needs_recorded_times() {
+    let now = Instant::now();
+    let mut player = player(now);
+    player.handle(PlayerCommand::TogglePace, now);
+    assert!(!player.plays_at_recorded_pace());
 }
