@@ -10,9 +10,12 @@ mod repeat;
 mod response;
 mod table;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use rhae_engine::Action;
+use rhae_engine::{Action, GameId};
+use rhae_protocol::{CompactResponse, ResetRule};
+use rhae_session::Play;
 use rhae_store::{IdempotencyKey, PlayFacts, PlayId, Store, opening_bytes, reasoning_bytes};
 
 use crate::access::Caller;
@@ -24,6 +27,7 @@ use crate::quotas::Quotas;
 use crate::{ApiError, Clock, Config, Limits};
 pub(crate) use command::Command;
 pub(crate) use rebuild::{ENTRIES_PER_READ, Rebuilder};
+use response::compact_response;
 use table::{PlayTable, SlotState};
 
 /// The plays of a server.
@@ -37,6 +41,8 @@ pub(crate) struct Plays {
     metrics: Arc<Metrics>,
     rebuilder: Rebuilder,
     table: PlayTable,
+    /// The first frames of environments, which never change.
+    previews: Mutex<HashMap<GameId, CompactResponse>>,
     snapshot_every: u32,
     limits: Limits,
 }
@@ -68,6 +74,7 @@ impl Plays {
             quotas,
             metrics,
             table: PlayTable::new(config.plays_in_memory),
+            previews: Mutex::default(),
             snapshot_every: config.snapshot_every,
             limits: config.limits,
         }
@@ -142,6 +149,20 @@ impl Plays {
         self.quotas.reserve(caller, bytes).await?;
         let card = target.card.as_deref();
         self.open_play(caller, card, command, key).await
+    }
+
+    /// Returns what a play of an environment would show after its opening RESET, without opening one.
+    pub(crate) async fn preview(&self, id: &GameId) -> Result<CompactResponse, ApiError> {
+        let previews = || self.previews.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = previews().get(id) {
+            return Ok(known.clone());
+        }
+        let play = Play::new(self.games.open(id).await?, ResetRule::Official);
+        let answer = play.current();
+        let settled = std::slice::from_ref(answer.observation.settled());
+        let preview = compact_response(&answer, settled, "", Action::Reset);
+        previews().insert(id.clone(), preview.clone());
+        Ok(preview)
     }
 
     /// Returns a play that the caller may read, of an environment that it may see. If its card is a

@@ -2,7 +2,8 @@
 /**
  * The play page: turns key presses, clicks and touches into commands, and shows the responses.
  *
- * Commands are sent one at a time. Input during a command is queued, up to a few actions, and skips animations. Nothing is queued while
+ * The first input opens the play. Before that the page shows the first frame, so that looking at an environment neither creates a key nor
+ * counts on a scorecard. Commands are sent one at a time. Input during a command is queued, up to a few actions, and skips animations. Nothing is queued while
  * the connection is lost, because the player cannot see the effect of the input.
  */
 
@@ -16,7 +17,7 @@ const COMPLETED_MS = 700;
 const UNDO = 7;
 /** @type {Record<string, number>} */
 const KEYS = {
-  ArrowUp: 1, KeyW: 1, ArrowDown: 2, KeyS: 2, ArrowLeft: 3, KeyA: 3, ArrowRight: 4, KeyD: 4, Space: 5, KeyZ: UNDO, Backspace: UNDO,
+  ArrowUp: 1, KeyW: 1, ArrowDown: 2, KeyS: 2, ArrowLeft: 3, KeyA: 3, ArrowRight: 4, KeyD: 4, Space: 5, KeyZ: UNDO, KeyU: UNDO, Backspace: UNDO,
 };
 /** @type {Record<string, [number, number]>} */
 const MOVES = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
@@ -40,6 +41,7 @@ const connection = new Connection(game, (lost) => {
   if (lost) queue.length = 0;
 });
 
+/** The play; empty until the first input opens it. */
 let guid = "";
 let card = "";
 let state = "NOT_FINISHED";
@@ -144,6 +146,10 @@ async function processQueue() {
   for (let input = queue.shift(); input; input = queue.shift()) {
     const { action, ...place } = input;
     if (action !== RESET && state !== "NOT_FINISHED") continue;
+    if (!guid && !(await openPlay())) {
+      queue.length = 0;
+      break;
+    }
     const answer = await connection.command(`/api/cmd/${action === RESET ? "RESET" : `ACTION${action}`}`, { game_id: game, guid, ...place });
     if (answer.status !== 200) {
       await loadPlay();
@@ -180,21 +186,30 @@ function sendReset() {
   board.focus({ preventScroll: true });
 }
 
-/** Loads the visitor's play, or opens one. */
+/** Loads the visitor's play, or else shows the first frame of the environment. */
 async function loadPlay() {
-  if (page.dataset.known === "no" || !ready) await connection.request("/visit", { method: "POST" });
   const pending = connection.pending();
   if (pending) await connection.finish(pending);
   const found = await connection.request(`/play/${game}/state`);
   if (found.status === 401) return location.assign("/enter");
-  if (found.status !== 200) return showError(found.data?.message);
-  if (found.data.answer) {
-    ({ card_id: card, actions, reset_starts_anew: resetRestartsGame } = found.data);
-    completed = found.data.answer.levels_completed;
-    await show(found.data.answer, false);
-    return;
-  }
+  if (found.status !== 200) return void showError(found.data?.message);
+  const { answer, preview } = found.data;
   card = found.data.card_id ?? "";
+  actions = found.data.actions ?? 0;
+  resetRestartsGame = found.data.reset_starts_anew ?? true;
+  completed = (answer ?? preview).levels_completed;
+  await show(answer ?? preview, false);
+}
+
+/**
+ * Opens a play, and before that a scorecard if the visitor has none.
+ * @returns {Promise<boolean>} whether the input that caused it can be sent
+ */
+async function openPlay() {
+  await connection.request("/visit", { method: "POST" });
+  // The visitor may have started to play in another window.
+  await loadPlay();
+  if (guid) return false;
   if (!card) {
     const opened = await connection.command("/api/scorecard/open", { tags: ["human", "browser"] });
     if (opened.status !== 200) return showError(opened.data?.message);
@@ -204,15 +219,17 @@ async function loadPlay() {
   if (opened.status !== 200) return showError(opened.data?.message);
   [actions, completed, resetRestartsGame] = [0, 0, true];
   await show(opened.data, false);
+  return true;
 }
 
-/** @param {string} [reason] */
+/** @param {string} [reason] @returns {false} */
 function showError(reason) {
   const message = part("connection");
   message.textContent = reason ?? "This environment cannot be played at the moment.";
   message.hidden = false;
   available = new Set();
   showFacts();
+  return false;
 }
 
 /** @param {number} dx @param {number} dy */

@@ -5,8 +5,8 @@ use std::time::Duration;
 use rhae_store::{GameSets, Key, Scopes};
 use rhae_throttle::KeyedRateLimiter;
 
-use super::Access;
 use super::keys::{Keys, per_minute};
+use super::{Access, Caller};
 use crate::network::ClientAddress;
 use crate::{ApiError, ApiKey, Visitors};
 
@@ -58,28 +58,31 @@ impl Access {
             return Ok(None);
         };
         let stored = keys.store().key(secret.id()).await?;
-        let valid = stored
-            .is_some_and(|stored| stored.invitation.is_none() && secret.verify(&stored).is_some());
+        let valid = stored.is_some_and(|stored| {
+            stored.invitation.is_none() && secret.verify(&stored).is_some()
+        });
         Ok(valid.then_some(secret))
     }
 
-    /// Returns the invitation with this token if it is valid and not used up.
-    pub(crate) async fn find_invitation(&self, token: &str) -> Result<Key, ApiError> {
+    /// Returns the invitation with this token, and whether it admits another visitor. A used up or
+    /// expired one admits none.
+    pub(crate) async fn find_invitation(&self, token: &str) -> Result<(Key, bool), ApiError> {
         let keys = self.invitations().ok_or(ApiError::NoSuchPath)?;
         let secret = ApiKey::parse(token.as_bytes()).ok_or(ApiError::NoSuchPath)?;
-        let stored = keys
-            .store()
-            .key(secret.id())
-            .await?
+        let stored = keys.store().key(secret.id()).await?;
+        let stored = stored
+            .filter(|stored| secret.verify(stored).is_some())
             .ok_or(ApiError::NoSuchPath)?;
-        let is_valid = stored
-            .invitation
-            .is_some_and(|left| left.left > 0 && left.until_ms > self.clock.now_ms());
-        if is_valid && secret.verify(&stored).is_some() {
-            Ok(stored)
-        } else {
-            Err(ApiError::NoSuchPath)
-        }
+        let invitation = stored.invitation.ok_or(ApiError::NoSuchPath)?;
+        let is_valid = invitation.left > 0 && invitation.until_ms > self.clock.now_ms();
+        Ok((stored, is_valid))
+    }
+
+    /// Whether a visitor can do without an invitation, because its key gives access to everything
+    /// that the invitation offers. In particular this is so for a key that the invitation created.
+    pub(crate) fn has_accepted(caller: &Caller, invitation: &Key) -> bool {
+        let mut offered = invitation.scopes.sets.iter();
+        caller.visitor && offered.all(|set| caller.sets.contains(set))
     }
 
     /// Uses up one place of an invitation and creates a visitor key for it.

@@ -11,20 +11,21 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use rhae_protocol::{ObservationView, Packer};
 use rhae_session::Replica;
-use rhae_store::{LogEntry, PlayFacts};
+use rhae_store::{LogEntry, Owner, PlayFacts};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::PageVisitor;
-use crate::ApiError;
-use crate::access::Caller;
+use super::sign_in::OptionalCaller;
+use crate::access::{Access, Caller};
 use crate::cards::Cards;
 use crate::events::SEND_TIMEOUT;
 use crate::games::Games;
 use crate::listeners::Listeners;
 use crate::network::ClientAddress;
 use crate::plays::{ENTRIES_PER_READ, Plays};
+use crate::{ApiError, Visitors};
 
 /// The minimum size in bytes of a chunk of packed frames, except for the last chunk of each read.
 const CHUNK_BYTES: usize = 256 * 1024;
@@ -45,7 +46,18 @@ pub(crate) async fn packed_play(
     address: ClientAddress,
 ) -> Result<Response, ApiError> {
     let facts = plays.readable(&visitor.caller, &guid).await?;
-    let subscription = listeners.subscribe(facts.play.id, visitor.caller.owner, address)?;
+    pack_response(plays, &listeners, visitor.caller.owner, facts, address).await
+}
+
+/// Returns a whole play in packed form. `holder` counts against the limit of streams.
+pub(super) async fn pack_response(
+    plays: Arc<Plays>,
+    listeners: &Listeners,
+    holder: Owner,
+    facts: PlayFacts,
+    address: ClientAddress,
+) -> Result<Response, ApiError> {
+    let subscription = listeners.subscribe(facts.play.id, holder, address)?;
     let replica = plays
         .rebuilder()
         .opening_replica(&facts.play)
@@ -149,12 +161,19 @@ pub(crate) async fn reasoning(
     RawQuery(query): RawQuery,
 ) -> Result<Json<Value>, ApiError> {
     let facts = plays.readable(&visitor.caller, &guid).await?;
+    reasoning_of(&plays, &facts, query.as_deref()).await
+}
+
+pub(super) async fn reasoning_of(
+    plays: &Plays,
+    facts: &PlayFacts,
+    query: Option<&str>,
+) -> Result<Json<Value>, ApiError> {
     let wrong = ApiError::Field {
         field: "from",
         expected: "the index of a log entry, from 0",
     };
     let from: u32 = query
-        .as_deref()
         .and_then(|query| query.strip_prefix("from=")?.parse().ok())
         .ok_or(wrong)?;
     let entries = plays
@@ -173,16 +192,60 @@ pub(crate) async fn reasoning(
     ))
 }
 
+/// Returns the time of each log entry, in milliseconds since the first one.
+pub(crate) async fn times(
+    State(plays): State<Arc<Plays>>,
+    State(listeners): State<Arc<Listeners>>,
+    visitor: PageVisitor,
+    Path(guid): Path<String>,
+    address: ClientAddress,
+) -> Result<Json<Vec<u64>>, ApiError> {
+    let facts = plays.readable(&visitor.caller, &guid).await?;
+    times_of(&plays, &listeners, visitor.caller.owner, &facts, address).await
+}
+
+pub(super) async fn times_of(
+    plays: &Plays,
+    listeners: &Listeners,
+    holder: Owner,
+    facts: &PlayFacts,
+    address: ClientAddress,
+) -> Result<Json<Vec<u64>>, ApiError> {
+    // The whole log is read, as for a download.
+    let _subscription = listeners.subscribe(facts.play.id, holder, address)?;
+    let mut times: Vec<u64> = Vec::new();
+    loop {
+        let next = u32::try_from(times.len()).unwrap_or(u32::MAX);
+        let max = ENTRIES_PER_READ.min(facts.entries.saturating_sub(next));
+        let part = plays.store().log_from(facts.play.key, next, max).await?;
+        if part.is_empty() {
+            let first = times.first().copied().unwrap_or(0);
+            let since = times.iter().map(|time| time.saturating_sub(first));
+            return Ok(Json(since.collect()));
+        }
+        times.extend(part.iter().map(|entry| entry.at_ms));
+    }
+}
+
 /// Returns the state of the visitor's latest play of an environment on an open card. If there is no
-/// such play, returns the id of the open card on which to start one, if any.
+/// such play, returns the first frame of the environment, and the id of the open card on which to
+/// start a play, if any. Nothing is opened before the visitor acts.
 pub(crate) async fn state(
+    State(access): State<Arc<Access>>,
     State(games): State<Arc<Games>>,
     State(cards): State<Arc<Cards>>,
     State(plays): State<Arc<Plays>>,
-    caller: Caller,
+    OptionalCaller(caller): OptionalCaller,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
+    let anonymous = || (access.visitors() == Visitors::Public).then(Caller::anonymous);
+    let is_new = caller.is_none_or(|caller| caller.is_without_key());
+    let caller = caller.or_else(anonymous).ok_or(ApiError::Unauthorized)?;
     let info = games.find(&caller, &id).ok_or(ApiError::NoSuchGame(id))?;
+    if is_new {
+        let preview = plays.preview(&info.id).await?;
+        return Ok(Json(json!({"card_id": null, "preview": preview})));
+    }
     let cards = cards
         .before(Some(caller.owner), None, MAX_RECENT_CARDS)
         .await?;
@@ -202,9 +265,9 @@ pub(crate) async fn state(
     let Some(facts) = recent.iter().find(resumable) else {
         // The page opens the play on the card that is already open, because in a competition all
         // plays must be on one card.
-        return Ok(Json(
-            json!({"card_id": cards.first().map(|card| card.id.to_string())}),
-        ));
+        let card = cards.first().map(|card| card.id.to_string());
+        let preview = plays.preview(&info.id).await?;
+        return Ok(Json(json!({"card_id": card, "preview": preview})));
     };
     let (answer, reset_restarts_game) = plays.current_state(&facts.play).await?;
     let mut state = json!({"card_id": facts.card.to_string(), "actions": facts.actions, "reset_starts_anew": reset_restarts_game});

@@ -12,6 +12,7 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
+use rhae_store::Key;
 use rhae_web::{Viewer, invitation_page, sign_in_page};
 
 use super::COOKIE;
@@ -94,10 +95,19 @@ pub(crate) async fn sign_out(headers: HeaderMap) -> Response {
 
 pub(crate) async fn invitation(
     State(access): State<Arc<Access>>,
+    caller: OptionalCaller,
     Path(token): Path<String>,
-) -> Result<Html<String>, ApiError> {
-    access.find_invitation(&token).await?;
-    Ok(Html(invitation_page(&token)))
+) -> Result<Response, ApiError> {
+    let (invitation, is_valid) = access.find_invitation(&token).await?;
+    // A returning visitor may open the link again, even if it admits no further visitors.
+    if caller.has_accepted(&invitation) {
+        return Ok(Redirect::to("/").into_response());
+    }
+    if is_valid {
+        Ok(Html(invitation_page(&token)).into_response())
+    } else {
+        Err(ApiError::NoSuchPath)
+    }
 }
 
 /// Accepts an invitation: creates a visitor key and stores it in the cookie.
@@ -110,10 +120,13 @@ pub(crate) async fn accept_invitation(
     if !is_same_origin(&headers) {
         return Err(ApiError::NoSuchPath);
     }
-    let invitation = access.find_invitation(&token).await?;
-    if caller.0.is_some_and(|caller| caller.visitor) {
+    let (invitation, is_valid) = access.find_invitation(&token).await?;
+    if caller.has_accepted(&invitation) {
         // A returning visitor keeps the identity created on the first visit.
         return Ok(Redirect::to("/").into_response());
+    }
+    if !is_valid {
+        return Err(ApiError::NoSuchPath);
     }
     let secret = access.accept_invitation(&invitation).await?;
     Ok((
@@ -142,7 +155,7 @@ fn cookie(secret: &ApiKey, headers: &HeaderMap) -> HeaderValue {
 
 /// Returns a field of a form. Does not percent-decode, because keys contain only characters that
 /// need no escaping; surrounding spaces (`+`) are removed.
-fn form_value(body: &[u8], name: &str) -> Option<String> {
+pub(super) fn form_value(body: &[u8], name: &str) -> Option<String> {
     let text = str::from_utf8(body).ok()?;
     let field = text
         .split('&')
@@ -151,7 +164,14 @@ fn form_value(body: &[u8], name: &str) -> Option<String> {
 }
 
 /// The caller, or `None` if the request has no valid key.
-pub(crate) struct OptionalCaller(Option<Caller>);
+pub(crate) struct OptionalCaller(pub(crate) Option<Caller>);
+
+impl OptionalCaller {
+    fn has_accepted(&self, invitation: &Key) -> bool {
+        let caller = self.0.as_ref();
+        caller.is_some_and(|caller| Access::has_accepted(caller, invitation))
+    }
+}
 
 impl<S: Sync> axum::extract::FromRequestParts<S> for OptionalCaller {
     type Rejection = std::convert::Infallible;

@@ -8,8 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rhae_engine::{Catalog, GameId};
 use rhae_games::Builtin;
-use rhae_server::{AddressRange, ApiKey, Clock, Config, Server, serve};
-use rhae_store::{GameSet, GameSets, Key, KeyStore, Scopes, SqliteOptions, SqliteStore};
+use rhae_server::{AddressRange, ApiKey, Clock, Config, Server, new_key, serve};
+use rhae_store::{
+    GameSet, GameSets, Invitation, Key, KeyStore, Scopes, SqliteOptions, SqliteStore,
+};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
@@ -184,6 +186,20 @@ impl TestServer {
             .block_on(self.store.create_key(stored))
             .unwrap();
         key.reveal().to_owned()
+    }
+
+    /// Creates an invitation to the public environments and returns the path of its link.
+    pub(crate) fn invitation(&self, invitation: Invitation) -> String {
+        let scopes = Scopes {
+            sets: GameSets::PUBLIC,
+            sources: false,
+            admin: false,
+            visitor: true,
+        };
+        let created = new_key("study".to_owned(), scopes, Some(invitation), 1);
+        let (secret, key) = created.unwrap();
+        self.runtime.block_on(self.store.create_key(key)).unwrap();
+        format!("/invite/{}", secret.reveal())
     }
 
     /// Opens the same database file, as another process would.

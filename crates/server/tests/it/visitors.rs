@@ -2,7 +2,7 @@
 
 use rhae_engine::Action;
 use rhae_server::{Config, Limits, Visitors};
-use rhae_store::{GameSet, SqliteOptions};
+use rhae_store::{GameSet, Invitation, SqliteOptions};
 use serde_json::json;
 
 use crate::client::{Answer, Client};
@@ -85,6 +85,75 @@ fn visitor_card_does_not_expire_but_agent_card_does() {
     assert_eq!(state()["card_id"].as_str(), Some(kept.1.as_str()));
     // A second visit keeps the identity.
     assert!(header(&visitor.send("POST", "/visit", None, &[]), "set-cookie").is_none());
+}
+
+#[test]
+fn looking_at_an_environment_opens_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = started(folder.path(), Visitors::Public, Limits::default());
+    let (anonymous, visitor) = (server.client("").with_cookie(None), visit(&server));
+    let preview = |client: &Client| {
+        assert_eq!(client.get("/play/kq19").status, 200);
+        client.get("/play/kq19/state").success()
+    };
+    let seen = preview(&anonymous);
+    assert_eq!(seen["preview"]["guid"], "");
+    assert_eq!(seen, preview(&visitor));
+    let card = visitor.open_card(&json!({"tags": ["human", "browser"]}));
+    let guid = visitor.open_play(&card, "ny40");
+    visitor.act("ny40", &guid, Action::Action1).success();
+    // The page offers the card for the first command, but the card has no other environment.
+    let offered = preview(&visitor);
+    assert_eq!(offered["card_id"].as_str(), Some(card.as_str()));
+    assert_eq!(offered["preview"], seen["preview"]);
+    assert_eq!(visitor.card(&card)["total_environments"], 1);
+    // The preview shows what the opening RESET shows.
+    let compact = visitor.with_accept("application/vnd.rhae.compact+json");
+    let body = json!({"card_id": card, "game_id": "kq19"});
+    let opened = compact.post("/api/cmd/RESET", &body).success();
+    assert_eq!(opened["packed"], seen["preview"]["packed"]);
+    let closed = started_without_visitors();
+    let stranger = closed.1.client("").with_cookie(None);
+    let refused = stranger.get("/play/kq19/state");
+    refused.assert_error(401, "UNAUTHORIZED");
+}
+
+fn started_without_visitors() -> (tempfile::TempDir, TestServer) {
+    let folder = tempfile::tempdir().unwrap();
+    let server = started(folder.path(), Visitors::Off, Limits::default());
+    (folder, server)
+}
+
+#[test]
+fn used_or_expired_invitation_still_works_with_the_cookie_that_it_gave() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = started(folder.path(), Visitors::Invite, Limits::default());
+    let anonymous = server.client("").with_cookie(None);
+    let link = server.invitation(Invitation {
+        left: 1,
+        until_ms: 1_800_000_000_000 + 60_000,
+    });
+    assert_eq!(anonymous.get(&link).status, 200);
+    let accepted = anonymous.send("POST", &link, None, &[]);
+    let cookie = header(&accepted, "set-cookie").unwrap().split(';').next();
+    let visitor = anonymous.with_cookie(cookie);
+    let returns = |client: &Client| {
+        for method in ["GET", "POST"] {
+            let again = client.send(method, &link, None, &[]);
+            let seen = (again.status, header(&again, "location"));
+            assert_eq!(seen, (303, Some("/")), "{method} {again:?}");
+            assert_eq!(header(&again, "set-cookie"), None);
+        }
+    };
+    // The only place is taken, then the link has also expired.
+    returns(&visitor);
+    assert_eq!(anonymous.get(&link).status, 404);
+    server.clock.forward_minutes(2);
+    returns(&visitor);
+    assert_eq!(anonymous.get(&link).status, 404);
+    assert_eq!(anonymous.send("POST", &link, None, &[]).status, 404);
+    // A link that was never valid does not become valid with a cookie.
+    assert_eq!(visitor.get("/invite/rhae_0").status, 404);
 }
 
 #[test]
