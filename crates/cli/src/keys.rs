@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use rhae_protocol::KeyListing;
 use rhae_report::keys_table;
 use rhae_server::{ApiKey, Clock, SystemClock, new_key};
-use rhae_store::{Database, GameSet, Invitation, Key, KeyId, Scopes};
+use rhae_store::{Database, GameSet, Invitation, Key, KeyId, KeyLimits, Scopes};
 use serde_json::json;
 
 use crate::output;
@@ -20,6 +20,7 @@ use crate::output;
 #[command(after_help = "Examples:
   rhae keys create --name \"lab one\"
   rhae keys create --name evaluation --sets public,semi-private --json
+  rhae keys create --name course --days 90 --requests-per-minute 60 --stored-bytes 10000000
   rhae keys invite --name \"study one\" --visitors 20 --url https://example.org
   rhae keys list
   rhae keys revoke 0123456789abcdef")]
@@ -46,6 +47,11 @@ enum KeysCommand {
         /// Allow seeing every set and reading all scorecards
         #[arg(long)]
         admin: bool,
+        /// Days until the key expires; without this flag it does not expire
+        #[arg(long, value_parser = clap::value_parser!(u32).range(1..=3650))]
+        days: Option<u32>,
+        #[command(flatten)]
+        limits: LimitArgs,
     },
     /// Create an invitation link for visitors of a server with `--visitors invite`
     Invite {
@@ -63,6 +69,12 @@ enum KeysCommand {
         /// Days until the link expires
         #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3650))]
         days: u32,
+        /// Days until the key of a visitor expires, from its first visit; without this flag it does
+        /// not expire
+        #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=3650))]
+        key_days: Option<u32>,
+        #[command(flatten)]
+        limits: LimitArgs,
         /// Public address of the server
         #[arg(long, default_value = "http://127.0.0.1:8001", value_name = "URL")]
         url: String,
@@ -79,6 +91,35 @@ enum KeysCommand {
         /// Id of the key, as shown by `rhae keys list`
         id: String,
     },
+}
+
+/// Limits that replace those of the server for one key, or for each visitor of an invitation.
+#[derive(Args)]
+#[command(next_help_heading = "Limits that replace those of the server")]
+struct LimitArgs {
+    /// Requests per minute, 0 for no limit
+    #[arg(long, value_name = "N")]
+    requests_per_minute: Option<u32>,
+    /// Open scorecards, 0 for no limit
+    #[arg(long, value_name = "N")]
+    open_cards: Option<u32>,
+    /// Plays per scorecard, 0 for no limit
+    #[arg(long, value_name = "N")]
+    plays_per_card: Option<u32>,
+    /// Bytes stored in scorecards, plays and actions, 0 for no limit
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    stored_bytes: Option<u64>,
+}
+
+impl From<LimitArgs> for KeyLimits {
+    fn from(args: LimitArgs) -> Self {
+        Self {
+            requests_per_minute: args.requests_per_minute,
+            open_cards: args.open_cards,
+            plays_per_card: args.plays_per_card,
+            stored_bytes: args.stored_bytes,
+        }
+    }
 }
 
 #[derive(Args)]
@@ -114,6 +155,8 @@ pub(crate) fn run(args: KeysArgs) -> Result<ExitCode> {
                 sets,
                 sources,
                 admin,
+                days,
+                limits,
             } => {
                 let scopes = Scopes {
                     sets: sets.into_iter().collect(),
@@ -121,7 +164,11 @@ pub(crate) fn run(args: KeysArgs) -> Result<ExitCode> {
                     admin,
                     visitor: false,
                 };
-                create(&common, name, scopes).await
+                let (secret, mut key) = new_key(name, scopes, None, SystemClock.now_ms())?;
+                let lifetime_ms = days.map(days_ms);
+                key.expires_ms = lifetime_ms.map(|ms| key.created_ms.saturating_add(ms));
+                key.limits = limits.into();
+                create(&common, &secret, key).await
             }
             KeysCommand::Invite {
                 common,
@@ -129,6 +176,8 @@ pub(crate) fn run(args: KeysArgs) -> Result<ExitCode> {
                 sets,
                 visitors,
                 days,
+                key_days,
+                limits,
                 url,
             } => {
                 let scopes = Scopes {
@@ -137,20 +186,15 @@ pub(crate) fn run(args: KeysArgs) -> Result<ExitCode> {
                     admin: false,
                     visitor: true,
                 };
-                let until_ms = SystemClock
-                    .now_ms()
-                    .saturating_add(u64::from(days) * 24 * 60 * 60 * 1000);
-                invite(
-                    &common,
-                    name,
-                    scopes,
-                    Invitation {
-                        left: visitors,
-                        until_ms,
-                    },
-                    &url,
-                )
-                .await
+                let now_ms = SystemClock.now_ms();
+                let invitation = Invitation {
+                    left: visitors,
+                    until_ms: now_ms.saturating_add(days_ms(days)),
+                    key_lifetime_ms: key_days.map(days_ms),
+                };
+                let (secret, mut key) = new_key(name, scopes, Some(invitation), now_ms)?;
+                key.limits = limits.into();
+                invite(&common, &secret, key, &url).await
             }
             KeysCommand::List { common } => list(&common).await,
             KeysCommand::Revoke { common, id } => revoke(&common, &id).await,
@@ -169,33 +213,24 @@ async fn existing(db: &Path) -> Result<Database> {
     Ok(Database::open(db).await?)
 }
 
-/// Generates a key and stores it.
-async fn generate(
-    common: &CommonArgs,
-    name: String,
-    scopes: Scopes,
-    invitation: Option<Invitation>,
-) -> Result<(ApiKey, Key)> {
-    let (secret, key) = new_key(name, scopes, invitation, SystemClock.now_ms())?;
+fn days_ms(days: u32) -> u64 {
+    u64::from(days) * 24 * 60 * 60 * 1000
+}
+
+async fn store(common: &CommonArgs, key: &Key) -> Result<()> {
     let database = Database::open(&common.db).await?;
     database.keys().create_key(key.clone()).await?;
     database.close().await;
-    Ok((secret, key))
+    Ok(())
 }
 
-async fn invite(
-    common: &CommonArgs,
-    name: String,
-    scopes: Scopes,
-    invitation: Invitation,
-    url: &str,
-) -> Result<()> {
+async fn invite(common: &CommonArgs, secret: &ApiKey, key: Key, url: &str) -> Result<()> {
     let web = url.starts_with("http://") || url.starts_with("https://");
     ensure!(
         web && !url.chars().any(char::is_whitespace),
         "--url must be an address such as https://example.org, found `{url}`"
     );
-    let (secret, key) = generate(common, name, scopes, Some(invitation)).await?;
+    store(common, &key).await?;
     let link = format!("{}/invite/{}", url.trim_end_matches('/'), secret.reveal());
     if common.json {
         return output::print_json(&KeyListing {
@@ -211,8 +246,8 @@ async fn invite(
     Ok(())
 }
 
-async fn create(common: &CommonArgs, name: String, scopes: Scopes) -> Result<()> {
-    let (secret, key) = generate(common, name, scopes, None).await?;
+async fn create(common: &CommonArgs, secret: &ApiKey, key: Key) -> Result<()> {
+    store(common, &key).await?;
     if common.json {
         return output::print_json(&KeyListing {
             key: Some(secret.reveal().to_owned()),
@@ -235,7 +270,7 @@ async fn list(common: &CommonArgs) -> Result<()> {
     if common.json {
         return output::print_json(&keys);
     }
-    output::print(&keys_table(&keys))
+    output::print(&keys_table(&keys, SystemClock.now_ms()))
 }
 
 async fn revoke(common: &CommonArgs, id: &str) -> Result<()> {

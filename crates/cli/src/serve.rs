@@ -149,7 +149,8 @@ fn build_server(config: &ServeConfig, database: &Database) -> Server {
     );
     server = server
         .with_hosts(&config.hosts)
-        .with_trusted_proxies(config.trusted_proxies.clone());
+        .with_trusted_proxies(config.trusted_proxies.clone())
+        .with_shares(database.shares());
     if let Some(sets) = &config.sets {
         server = server.with_sets(sets);
     }

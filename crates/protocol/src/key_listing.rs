@@ -18,6 +18,12 @@ pub struct KeyListing {
     pub created_ms: u64,
     /// The time of revocation, or `None` if the key is valid.
     pub revoked_ms: Option<u64>,
+    /// The expiry time, in milliseconds since 1970, or `None` if the key does not expire.
+    #[serde(default)]
+    pub expires_ms: Option<u64>,
+    /// The limits of the key, or of the keys that an invitation creates.
+    #[serde(default)]
+    pub limits: KeyLimitsListing,
     /// Whether the key belongs to a visitor.
     pub visitor: bool,
     /// `Some` if the key is an invitation.
@@ -37,4 +43,18 @@ pub struct InvitationListing {
     pub left: u32,
     /// The expiry time, in milliseconds since 1970.
     pub until_ms: u64,
+    /// How long a key that the invitation creates is valid, in milliseconds; `None` if it does not
+    /// expire.
+    #[serde(default)]
+    pub key_lifetime_ms: Option<u64>,
+}
+
+/// The limits of a key. 0 means no limit, and `None` means that the limit of the server applies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeyLimitsListing {
+    pub requests_per_minute: Option<u32>,
+    pub open_cards: Option<u32>,
+    pub plays_per_card: Option<u32>,
+    pub stored_bytes: Option<u64>,
 }

@@ -73,6 +73,7 @@ mod request;
 mod rest;
 mod run;
 mod scorecard;
+mod share;
 mod time;
 mod usage;
 mod validation;
@@ -84,7 +85,7 @@ pub use analysis::{
     LevelDifference, MeanScore, PairComparison, PublishedResult, RunComparison, RunRank,
     RunsReport,
 };
-pub use database_check::{DatabaseFinding, DatabaseReport};
+pub use database_check::{DatabaseCopy, DatabaseCounts, DatabaseFinding, DatabaseReport};
 pub use ending::Ending;
 pub use eval::{
     EVAL_VERSION, EvalAnswer, EvalConfig, EvalGrid, EvalLimits, EvalLine, EvalProtocol, EvalSet,
@@ -98,7 +99,7 @@ pub use exploration::{
 pub use frames::{Cell, FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
 pub use game_facts::GameFacts;
 pub use identity::{RunIdentity, RunListing, RunStatus};
-pub use key_listing::{InvitationListing, KeyListing};
+pub use key_listing::{InvitationListing, KeyLimitsListing, KeyListing};
 pub use level_scores::{LevelScore, LevelScores};
 pub use novelty::{NoveltyPair, NoveltyReport};
 pub use packed::{ObservationView, PACKED_VERSION, Packer};
@@ -107,13 +108,14 @@ pub use recording::{
     Details, Entry, FORMAT, FORMAT_VERSION, Format, Header, Recording, RecordingError,
     RecordingWriter, ResetRule, ToolkitLine,
 };
-pub use request::{CardBody, CommandBody, Coordinate, Field, OpeningBody};
+pub use request::{CardBody, CommandBody, Coordinate, Field, OpeningBody, ShareBody};
 pub use rest::{ActionBody, FrameBody, FrameResponse, GameListing};
 pub use run::{
     CardRecord, JournalLine, LevelOutcome, ModelRun, PlayRecord, PlayResult, RUN_VERSION,
     RunConfig, RunOutcome, RunSummary, ServerRecord, SummaryEnvironment,
 };
-pub use scorecard::{EnvironmentScore, RunScore, Scorecard, TagScore};
+pub use scorecard::{CardOwner, EnvironmentScore, RunScore, Scorecard, TagScore};
+pub use share::ShareListing;
 pub use time::{compact_utc, rfc3339_utc};
 pub use usage::ModelUsage;
 pub use validation::{

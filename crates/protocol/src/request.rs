@@ -136,6 +136,19 @@ pub struct CardBody {
     pub card_id: Field<String>,
 }
 
+/// What to publish: a scorecard or a play.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ShareBody {
+    /// The id of the scorecard to publish.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    pub card_id: Field<String>,
+    /// The id of the play to publish, if `card_id` is absent.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    pub guid: Field<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

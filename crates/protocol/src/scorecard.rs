@@ -53,6 +53,9 @@ pub struct Scorecard {
     pub method: String,
     /// Name and version of the software that made the card.
     pub software: String,
+    /// Holder of the key that opened the card. Present only for an administrator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<CardOwner>,
     /// URL of the agent's source code, if its author gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_url: Option<String>,
@@ -83,6 +86,15 @@ pub struct Scorecard {
     /// Model usage of all runs; absent if the agent reported none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<ModelUsage>,
+}
+
+/// The holder of the key that opened a card.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CardOwner {
+    /// Id of the key.
+    pub key_id: String,
+    /// Name that the operator gave to the key.
+    pub name: String,
 }
 
 /// The score of one environment on a card.

@@ -6,6 +6,7 @@
 //! response as for one that does not exist.
 
 mod keys;
+mod owners;
 mod visitor_keys;
 
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use std::time::Instant;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use rhae_store::{GameSet, GameSets, KeyStore, Owner, Scopes};
+use rhae_store::{GameSet, GameSets, KeyLimits, KeyStore, Owner, Scopes};
 use rhae_web::Viewer;
 use sha2::{Digest, Sha256};
 
@@ -39,6 +40,8 @@ pub(crate) struct Caller {
     reads_all_cards: bool,
     /// Whether the key belongs to a visitor, for whom stricter limits apply.
     pub(crate) visitor: bool,
+    /// The limits of the key, which replace those of the server.
+    pub(crate) limits: KeyLimits,
     /// Whether the key comes from a browser cookie. Cards of such a caller do not expire, because a
     /// person may return days later.
     pub(crate) in_browser: bool,
@@ -56,13 +59,14 @@ impl Caller {
             admin: false,
             reads_all_cards: page,
             visitor: false,
+            limits: KeyLimits::default(),
             in_browser,
         }
     }
 
     /// A visitor without a key who views pages. No key has the all-zero hash, so this caller owns
     /// nothing.
-    pub(crate) const fn anonymous() -> Self {
+    pub(crate) fn anonymous() -> Self {
         let owner = Owner([0; 32]);
         Self {
             owner,
@@ -71,8 +75,21 @@ impl Caller {
             admin: false,
             reads_all_cards: false,
             visitor: true,
+            limits: KeyLimits::default(),
             in_browser: true,
         }
+    }
+
+    /// The visitors of a link, who read what its owner published.
+    pub(crate) fn of_link(owner: Owner) -> Self {
+        Self {
+            owner,
+            ..Self::anonymous()
+        }
+    }
+
+    pub(crate) const fn is_admin(&self) -> bool {
+        self.admin
     }
 
     /// Whether the caller uses a server with open access without a key. All such callers share an
@@ -214,7 +231,7 @@ impl Access {
             .await?
             .ok_or(ApiError::Unauthorized)?;
         let owner = secret
-            .verify(&stored)
+            .verify(&stored, self.clock.now_ms())
             .filter(|_| stored.invitation.is_none())
             .ok_or(ApiError::Unauthorized)?;
         let Scopes {
@@ -223,23 +240,20 @@ impl Access {
             admin,
             visitor,
         } = stored.scopes;
-        let max_requests = if visitor {
-            self.limits.visitor_requests_per_minute
-        } else {
-            self.limits.requests_per_minute
-        };
-        if let Some(max) = max_requests {
-            keys.count_request(stored.id, max)?;
-        }
-        Ok(Caller {
+        let caller = Caller {
             owner,
             sets,
             sources,
             admin,
             reads_all_cards: false,
             visitor,
+            limits: stored.limits,
             in_browser,
-        })
+        };
+        if let Some(max) = self.limits.max_requests(&caller) {
+            keys.count_request(stored.id, max)?;
+        }
+        Ok(caller)
     }
 }
 

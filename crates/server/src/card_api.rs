@@ -9,7 +9,7 @@ use axum::response::Response;
 use rhae_protocol::{CardBody, Field, OpeningBody, Scorecard};
 
 use crate::ApiError;
-use crate::access::Caller;
+use crate::access::{Access, Caller};
 use crate::body::{self, Body};
 use crate::cards::{CardRequest, Cards};
 use crate::idempotency::idempotency_key;
@@ -104,14 +104,16 @@ pub(crate) async fn close(
 )]
 pub(crate) async fn read(
     State(cards): State<Arc<Cards>>,
+    State(access): State<Arc<Access>>,
     caller: Caller,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
     let after = runs_after(query.as_deref())?;
     let card = cards.readable(&caller, &id).await?;
+    let owner = access.owner(&caller, &card).await?;
     let card = cards.scorecard(&card).await?;
-    Ok(page_response(card, after, ""))
+    Ok(page_response(Scorecard { owner, ..card }, after, ""))
 }
 
 /// Returns the part of a scorecard that concerns one environment.
@@ -127,12 +129,14 @@ pub(crate) async fn read(
 )]
 pub(crate) async fn read_game(
     State(cards): State<Arc<Cards>>,
+    State(access): State<Arc<Access>>,
     caller: Caller,
     Path((id, game)): Path<(String, String)>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
     let after = runs_after(query.as_deref())?;
     let card = cards.readable(&caller, &id).await?;
+    let owner = access.owner(&caller, &card).await?;
     let card = cards.scorecard_of(&card, &game).await?;
-    Ok(page_response(card, after, ""))
+    Ok(page_response(Scorecard { owner, ..card }, after, ""))
 }

@@ -95,7 +95,7 @@ impl Cards {
                 Vec::new()
             },
             only_one: self.config.competition,
-            max_open: self.config.limits.max_open_cards(caller.visitor),
+            max_open: self.config.limits.max_open_cards(caller),
             lasting: caller.in_browser,
             opened_ms: self.clock.now_ms(),
         };
@@ -180,6 +180,13 @@ impl Cards {
         max: u32,
     ) -> Result<Vec<Card>, ApiError> {
         Ok(self.store.cards_before(owner, before, max).await?)
+    }
+
+    /// Returns the environments that count on a card.
+    pub(crate) async fn game_ids(&self, card: &Card) -> Result<Vec<GameId>, ApiError> {
+        let plays = self.store.card_runs(card.key).await?;
+        let played = plays.into_iter().map(|summed| summed.play.game_id);
+        Ok(card.games.iter().cloned().chain(played).collect())
     }
 
     pub(crate) async fn scorecard(&self, card: &Card) -> Result<Scorecard, ApiError> {

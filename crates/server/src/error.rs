@@ -162,6 +162,9 @@ pub enum ApiError {
     NoAnonymousKeys,
     #[error("this key may not download sources")]
     NoSources,
+    /// A card or play cannot be published, because not everyone may see its environments.
+    #[error("this cannot be published: it contains an environment that is not public")]
+    NotPublic,
     /// The key has used up its requests for this minute.
     #[error(
         "rate limit has been exceeded: {max} requests per minute are allowed; try again in {retry_seconds} s"
@@ -182,6 +185,9 @@ pub enum ApiError {
         "the limit of {0} stored bytes per key is reached; ask the server's operator to raise it"
     )]
     StorageFull(u64),
+    /// The owner has this many working links, which is the limit.
+    #[error("the limit of {0} links is reached; revoke one first")]
+    TooManyShares(u32),
     /// The client has this many event streams and downloads in progress, which is the limit.
     #[error(
         "the limit of {max} event streams and downloads at a time per {holder} is reached; end one first"
@@ -253,6 +259,9 @@ pub enum ApiError {
     /// No play with this id is readable by the caller.
     #[error("play `{0}` not found")]
     NoSuchGuid(String),
+    /// The caller has no link with this id.
+    #[error("link `{0}` not found")]
+    NoSuchShare(String),
     /// The limit on clients that follow plays or download recordings is reached.
     #[error("too many clients are following plays or downloading recordings; try again later")]
     TooManyListeners,
@@ -299,11 +308,14 @@ impl ApiError {
             | Self::BodyIncomplete => (Code::Validation, StatusCode::BAD_REQUEST),
             Self::BodyTimeout => (Code::RequestTimeout, StatusCode::REQUEST_TIMEOUT),
             Self::Unauthorized => (Code::Unauthorized, StatusCode::UNAUTHORIZED),
-            Self::NoAnonymousKeys | Self::NoSources => (Code::Forbidden, StatusCode::FORBIDDEN),
-            Self::RateLimit { .. } => (Code::RateLimit, StatusCode::TOO_MANY_REQUESTS),
-            Self::TooManyCards(_) | Self::TooManyPlays(_) | Self::StorageFull(_) => {
-                (Code::LimitReached, StatusCode::CONFLICT)
+            Self::NoAnonymousKeys | Self::NoSources | Self::NotPublic => {
+                (Code::Forbidden, StatusCode::FORBIDDEN)
             }
+            Self::RateLimit { .. } => (Code::RateLimit, StatusCode::TOO_MANY_REQUESTS),
+            Self::TooManyCards(_)
+            | Self::TooManyPlays(_)
+            | Self::StorageFull(_)
+            | Self::TooManyShares(_) => (Code::LimitReached, StatusCode::CONFLICT),
             Self::TooManyStreams { .. } | Self::AddressConnections(_) => {
                 (Code::LimitReached, StatusCode::TOO_MANY_REQUESTS)
             }
@@ -319,7 +331,8 @@ impl ApiError {
             | Self::NoSource(_)
             | Self::NoSuchCard(_)
             | Self::NotOnCard(_)
-            | Self::NoSuchGuid(_) => (Code::Server, StatusCode::NOT_FOUND),
+            | Self::NoSuchGuid(_)
+            | Self::NoSuchShare(_) => (Code::Server, StatusCode::NOT_FOUND),
             Self::GameNotAvailable(_) => (Code::GameNotAvailable, StatusCode::BAD_REQUEST),
             Self::CardNotOpen(_) => (Code::Validation, StatusCode::NOT_FOUND),
             Self::CompetitionCardOpen => (Code::Server, StatusCode::FORBIDDEN),

@@ -10,7 +10,7 @@
 
 use std::fmt;
 
-use rhae_store::{Invitation, Key, KeyId, Owner, Scopes};
+use rhae_store::{Invitation, Key, KeyId, KeyLimits, Owner, Scopes};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -89,12 +89,12 @@ impl ApiKey {
         &self.text
     }
 
-    /// Returns the owner of cards opened with this key, or `None` if `stored` is a different or a
-    /// revoked key.
-    pub(crate) fn verify(&self, stored: &Key) -> Option<Owner> {
+    /// Returns the owner of cards opened with this key, or `None` if `stored` is a different key, or
+    /// one that is revoked or expired.
+    pub(crate) fn verify(&self, stored: &Key, now_ms: u64) -> Option<Owner> {
         let hash = self.hash();
         let same: bool = hash.ct_eq(&stored.hash).into();
-        if same && stored.revoked_ms.is_none() {
+        if same && stored.is_valid(now_ms) {
             Some(Owner(hash))
         } else {
             None
@@ -116,8 +116,8 @@ pub enum KeyError {
     Randomness(getrandom::Error),
 }
 
-/// Generates a key and the record to store for it. If `invitation` is given, the key can only be
-/// exchanged for new keys.
+/// Generates a key and the record to store for it. The key does not expire and has the limits of the
+/// server. If `invitation` is given, the key can only be exchanged for new keys.
 ///
 /// # Errors
 ///
@@ -139,6 +139,8 @@ pub fn new_key(
         scopes,
         created_ms,
         revoked_ms: None,
+        expires_ms: None,
+        limits: KeyLimits::default(),
         invitation,
     };
     Ok((secret, key))
@@ -164,7 +166,7 @@ mod tests {
             assert_eq!(result.unwrap_err(), KeyError::Name);
         }
         let (secret, key) = new_key("lab".to_owned(), scopes, None, 7).unwrap();
-        assert_eq!(secret.verify(&key), Some(Owner(secret.hash())));
+        assert_eq!(secret.verify(&key, 7), Some(Owner(secret.hash())));
     }
 
     fn stored(key: &ApiKey) -> Key {
@@ -181,32 +183,33 @@ mod tests {
             scopes,
             created_ms: 0,
             revoked_ms: None,
+            expires_ms: Some(9),
+            limits: KeyLimits::default(),
             invitation: None,
         }
     }
 
     #[test]
-    fn key_verifies_until_revoked() {
+    fn key_verifies_until_revoked_or_expired() {
         let (key, other) = (ApiKey::generate().unwrap(), ApiKey::generate().unwrap());
         let read = ApiKey::parse(key.reveal().as_bytes()).unwrap();
         assert_eq!(
-            (read.id(), read.verify(&stored(&key))),
+            (read.id(), read.verify(&stored(&key), 8)),
             (key.id(), Some(Owner(key.hash())))
         );
-        assert_eq!(other.verify(&stored(&key)), None);
-        assert_eq!(
-            key.verify(&Key {
-                revoked_ms: Some(1),
-                ..stored(&key)
-            }),
-            None
-        );
+        assert_eq!(other.verify(&stored(&key), 8), None);
+        assert_eq!(key.verify(&stored(&key), 9), None);
+        let revoked = Key {
+            revoked_ms: Some(1),
+            ..stored(&key)
+        };
+        assert_eq!(key.verify(&revoked, 8), None);
         // The id of one key with the secret of another is not valid.
         let mixed = format!("rhae_{}_{}", key.id(), &other.reveal()[22..]);
         assert_eq!(
             ApiKey::parse(mixed.as_bytes())
                 .unwrap()
-                .verify(&stored(&key)),
+                .verify(&stored(&key), 8),
             None
         );
         assert!(!format!("{key:?}").contains(&key.reveal()[22..]));

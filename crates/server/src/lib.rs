@@ -13,9 +13,9 @@
 //! 2. `middleware` assigns a request id, finds the caller by its API key (`access`), applies the
 //!    rate limit, and reads the body within its size and time limits. With open access it refuses
 //!    foreign host names (`network`).
-//! 3. `routes` selects a handler: `game_api`, `card_api`, `commands`, `play_api`, `events`, or a
-//!    page in `web`. The handler gets the services that it needs (`state`): `games`, `access`,
-//!    `cards`, `plays` or `listeners`, each with its own state.
+//! 3. `routes` selects a handler: `game_api`, `card_api`, `commands`, `play_api`, `events`,
+//!    `share_api`, or a page in `web`. The handler gets the services that it needs (`state`): `games`,
+//!    `access`, `cards`, `plays`, `listeners` or `shares`, each with its own state.
 //! 4. A command takes its play out of the play's slot in memory (`plays`). If the play is not in
 //!    memory, `plays::rebuild` restores it from a snapshot and the log.
 //! 5. The command is executed and its log entry committed to the store. Only then is the play put
@@ -117,6 +117,9 @@ mod quotas;
 mod routes;
 mod run_pages;
 mod server;
+mod share_api;
+mod share_token;
+mod shares;
 mod state;
 mod tls;
 mod verify;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::access::Caller;
+
 /// Limits on requests, cards, plays and connections. `None` means no limit.
 ///
 /// They apply to every client. The limits per key (requests, open cards, plays per card, streams,
@@ -35,6 +37,8 @@ pub struct Limits {
     pub streams_per_address: Option<usize>,
     /// Bytes that a key may store in cards, plays and log entries.
     pub stored_bytes_per_key: Option<u64>,
+    /// Links to published cards and plays that a key may have and that are not revoked.
+    pub links_per_key: u32,
     /// Calls of one hosted game that run or wait; further ones are refused.
     pub hosted_calls: usize,
     /// How long a call of a hosted game may wait until it runs.
@@ -68,39 +72,36 @@ impl Limits {
     /// Bytes of a card's `source_url`.
     pub(crate) const MAX_URL_BYTES: usize = 2048;
 
-    /// The number of open cards that a key may have. Visitor keys have a lower limit.
-    pub(crate) fn max_open_cards(&self, visitor: bool) -> Option<u32> {
-        if visitor {
-            Some(self.open_cards.unwrap_or(u32::MAX).min(Self::VISITOR_CARDS))
+    /// The number of requests per minute of a caller.
+    pub(crate) fn max_requests(&self, caller: &Caller) -> Option<u32> {
+        let of_server = if caller.visitor {
+            self.visitor_requests_per_minute
         } else {
-            self.open_cards
-        }
+            self.requests_per_minute
+        };
+        own(caller.limits.requests_per_minute, of_server)
     }
 
-    /// The number of plays that a card may have. Cards of visitor keys have a lower limit.
-    pub(crate) fn max_plays_per_card(&self, visitor: bool) -> Option<u32> {
-        if visitor {
-            Some(
-                self.plays_per_card
-                    .unwrap_or(u32::MAX)
-                    .min(Self::VISITOR_PLAYS),
-            )
-        } else {
-            self.plays_per_card
-        }
+    /// The number of open cards that a caller may have. Visitors have a lower limit.
+    pub(crate) fn max_open_cards(&self, caller: &Caller) -> Option<u32> {
+        let of_server = at_most(self.open_cards, Self::VISITOR_CARDS, caller.visitor);
+        own(caller.limits.open_cards, of_server)
     }
 
-    /// The number of bytes that a key may store. Visitor keys have a lower limit.
-    pub(crate) fn max_stored_bytes(&self, visitor: bool) -> Option<u64> {
-        if visitor {
-            Some(
-                self.stored_bytes_per_key
-                    .unwrap_or(u64::MAX)
-                    .min(Self::VISITOR_STORED_BYTES),
-            )
-        } else {
-            self.stored_bytes_per_key
-        }
+    /// The number of plays that a caller's card may have. Cards of visitors have a lower limit.
+    pub(crate) fn max_plays_per_card(&self, caller: &Caller) -> Option<u32> {
+        let of_server = at_most(self.plays_per_card, Self::VISITOR_PLAYS, caller.visitor);
+        own(caller.limits.plays_per_card, of_server)
+    }
+
+    /// The number of bytes that a caller may store. Visitors have a lower limit.
+    pub(crate) fn max_stored_bytes(&self, caller: &Caller) -> Option<u64> {
+        let of_server = at_most(
+            self.stored_bytes_per_key,
+            Self::VISITOR_STORED_BYTES,
+            caller.visitor,
+        );
+        own(caller.limits.stored_bytes, of_server)
     }
 
     /// The shortest timeout of a connection, which determines how often it is checked.
@@ -109,6 +110,23 @@ impl Limits {
             .min(self.answer_timeout)
             .min(self.idle_timeout)
             .max(Duration::from_millis(4))
+    }
+}
+
+/// Returns the limit of a key if it has one, where 0 means no limit, otherwise that of the server.
+fn own<T: Default + PartialEq>(of_key: Option<T>, of_server: Option<T>) -> Option<T> {
+    match of_key {
+        Some(limit) => Some(limit).filter(|limit| *limit != T::default()),
+        None => of_server,
+    }
+}
+
+/// Returns the limit, lowered to `max` for a visitor.
+fn at_most<T: Ord>(limit: Option<T>, max: T, visitor: bool) -> Option<T> {
+    match limit {
+        Some(limit) if visitor => Some(limit.min(max)),
+        None if visitor => Some(max),
+        limit => limit,
     }
 }
 
@@ -127,6 +145,7 @@ impl Default for Limits {
             streams_per_key: None,
             streams_per_address: None,
             stored_bytes_per_key: None,
+            links_per_key: 1000,
             hosted_calls: 64,
             hosted_wait: Duration::from_secs(4),
             header_timeout: Duration::from_secs(10),

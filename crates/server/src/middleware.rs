@@ -63,11 +63,11 @@ pub(crate) async fn handle(
         .metrics
         .request(route.as_ref().map_or("", MatchedPath::as_str), status, took);
     let _entered = span.enter();
-    // An invitation token grants access like a key, so it is not logged.
-    let path = if uri.path().starts_with("/invite/") {
-        "/invite/…"
-    } else {
-        uri.path()
+    // The token of an invitation or a link grants access like a key, so it is not logged.
+    let path = match uri.path() {
+        path if path.starts_with("/invite/") => "/invite/…",
+        path if path.starts_with("/shared/") => "/shared/…",
+        path => path,
     };
     let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     match status {

@@ -40,6 +40,7 @@ use crate::Code;
         (name = "scorecards", description = "Scorecards, which collect the results of plays"),
         (name = "commands", description = "Commands to a play"),
         (name = "plays", description = "Plays, in progress or finished"),
+        (name = "links", description = "Links that publish scorecards and replays"),
         (name = "server", description = "The server itself")
     )
 )]

@@ -14,7 +14,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use rhae_protocol::{PlayListing, ToolkitLine, current_level, rfc3339_utc};
 use rhae_session::Replica;
-use rhae_store::{LogEntry, PlayFacts};
+use rhae_store::{LogEntry, Owner, PlayFacts};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_stream::wrappers::ReceiverStream;
 
@@ -84,8 +84,19 @@ pub(crate) async fn recording(
     address: ClientAddress,
 ) -> Result<Response, ApiError> {
     let facts = plays.readable(&caller, &guid).await?;
+    recording_response(plays, &listeners, caller.owner, facts, address).await
+}
+
+/// Returns the recording of a play. `holder` counts against the limit of streams.
+pub(crate) async fn recording_response(
+    plays: Arc<Plays>,
+    listeners: &Listeners,
+    holder: Owner,
+    facts: PlayFacts,
+    address: ClientAddress,
+) -> Result<Response, ApiError> {
     // Producing a recording costs as much as following a play, so it counts against the same limit.
-    let subscription = listeners.subscribe(facts.play.id, caller.owner, address)?;
+    let subscription = listeners.subscribe(facts.play.id, holder, address)?;
     let replica = plays
         .rebuilder()
         .opening_replica(&facts.play)

@@ -47,7 +47,7 @@ impl Quotas {
         caller: &Caller,
         bytes: impl Fn() -> u64 + Send,
     ) -> Result<(), ApiError> {
-        let Some(max) = self.limits.max_stored_bytes(caller.visitor) else {
+        let Some(max) = self.limits.max_stored_bytes(caller) else {
             return Ok(());
         };
         let added = bytes();

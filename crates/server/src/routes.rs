@@ -16,7 +16,8 @@ use utoipa_axum::routes;
 use crate::openapi::Document;
 use crate::state::AppState;
 use crate::{
-    ApiError, Server, card_api, commands, events, game_api, middleware, openapi, play_api, web,
+    ApiError, Server, card_api, commands, events, game_api, middleware, openapi, play_api,
+    share_api, web,
 };
 
 /// The value of the `Server` header.
@@ -39,6 +40,8 @@ pub fn router(server: Arc<Server>) -> Router {
         .routes(routes!(play_api::facts))
         .routes(routes!(play_api::recording))
         .routes(routes!(events::events))
+        .routes(routes!(share_api::create, share_api::list))
+        .routes(routes!(share_api::revoke))
         .routes(routes!(openapi::healthcheck))
         .split_for_parts();
     let openapi_json = Bytes::from(

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rhae_engine::{Catalog, GameId, GameInfo};
-use rhae_store::{CardId, GameSet, KeyStore, Store, StoreError};
+use rhae_store::{CardId, GameSet, KeyStore, ShareStore, Store, StoreError};
 
 use crate::access::Access;
 use crate::cards::Cards;
@@ -16,6 +16,7 @@ use crate::middleware::RequestIds;
 use crate::network::Network;
 use crate::plays::Plays;
 use crate::quotas::Quotas;
+use crate::shares::Shares;
 use crate::web::Thumbnails;
 use crate::{AddressRange, Clock, Limits};
 
@@ -108,6 +109,7 @@ pub struct Server {
     pub(crate) cards: Arc<Cards>,
     pub(crate) plays: Arc<Plays>,
     pub(crate) listeners: Arc<Listeners>,
+    pub(crate) shares: Arc<Shares>,
     pub(crate) thumbnails: Arc<Thumbnails>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) request_ids: RequestIds,
@@ -115,6 +117,7 @@ pub struct Server {
     pub(crate) config: Config,
     idempotency: Arc<Idempotency>,
     storage: Storage,
+    share_store: Option<Arc<dyn ShareStore>>,
 }
 
 /// What the services share: the store and the clock.
@@ -162,7 +165,15 @@ impl Server {
             storage.clone(),
             &config,
         ));
+        let shares = Shares::new(
+            None,
+            Arc::clone(&storage.1),
+            Arc::clone(&games),
+            Arc::clone(&cards),
+            Arc::clone(&plays),
+        );
         Self {
+            shares: Arc::new(shares),
             thumbnails: Arc::new(Thumbnails::new(Arc::clone(&games), Arc::clone(&plays))),
             listeners: Arc::new(Listeners::new(store, &config)),
             games,
@@ -175,6 +186,7 @@ impl Server {
             config,
             idempotency,
             storage,
+            share_store: None,
         }
     }
 
@@ -195,9 +207,29 @@ impl Server {
             self.storage,
             self.config,
         );
-        Self {
+        let server = Self {
             network: self.network,
             ..assembled
+        };
+        match self.share_store {
+            Some(store) => server.with_shares(store),
+            None => server,
+        }
+    }
+
+    /// Lets owners publish cards and plays by links, which are kept in this store.
+    pub fn with_shares(self, store: Arc<dyn ShareStore>) -> Self {
+        let shares = Shares::new(
+            Some(Arc::clone(&store)),
+            Arc::clone(&self.storage.1),
+            Arc::clone(&self.games),
+            Arc::clone(&self.cards),
+            Arc::clone(&self.plays),
+        );
+        Self {
+            shares: Arc::new(shares),
+            share_store: Some(store),
+            ..self
         }
     }
 

@@ -11,6 +11,7 @@ use crate::games::Games;
 use crate::listeners::Listeners;
 use crate::network::Network;
 use crate::plays::Plays;
+use crate::shares::Shares;
 use crate::web::Thumbnails;
 
 /// The server behind a router.
@@ -46,5 +47,6 @@ services! {
     listeners: Listeners,
     network: Network,
     plays: Plays,
+    shares: Shares,
     thumbnails: Thumbnails,
 }

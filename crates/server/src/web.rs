@@ -9,6 +9,7 @@
 mod cards;
 mod page_data;
 mod pages;
+mod shared;
 mod sign_in;
 mod thumbnails;
 
@@ -42,6 +43,9 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
         .route("/watch/{guid}", get(pages::watch))
         .route("/scorecards", get(cards::list))
         .route("/scorecards/{card_id}", get(cards::page))
+        .route("/links", get(shared::links).post(shared::publish))
+        .route("/links/revoke", post(shared::revoke))
+        .route("/shared/{token}", get(shared::page))
         .route("/enter", get(sign_in::form).post(sign_in::sign_in))
         .route("/leave", post(sign_in::sign_out))
         .route(
@@ -55,6 +59,13 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
         .route("/replay/{guid}/film", get(page_data::packed_play))
         .route("/replay/{guid}/reasoning", get(page_data::reasoning))
         .route("/replay/{guid}/recording.jsonl", get(play_api::recording))
+        .route("/replay/{guid}/times", get(page_data::times))
+        .route("/shared/{token}/film", get(shared::packed_play))
+        .route("/shared/{token}/reasoning", get(shared::reasoning))
+        .route("/shared/{token}/times", get(shared::times))
+        .route("/shared/{token}/recording.jsonl", get(shared::recording))
+        .route("/shared/{token}/scorecard.json", get(shared::scorecard))
+        .route("/shared/{token}/scorecard.csv", get(shared::csv))
         .route("/watch/{guid}/events", get(events::events))
         .route("/watch/{guid}/now.png", get(thumbnails::current))
         .route("/scorecards/{card_id}/scorecard.json", get(card_api::read))
@@ -67,7 +78,7 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
 
 /// The first path segments of the web app. A request below them is accepted without a key, and the
 /// page's handler decides what to show.
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 12] = [
     "",
     "play",
     "replay",
@@ -78,6 +89,8 @@ const PAGES: [&str; 10] = [
     "invite",
     "visit",
     "pictures",
+    "links",
+    "shared",
 ];
 
 /// Whether a path belongs to the web app.

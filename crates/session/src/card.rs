@@ -83,6 +83,7 @@ pub fn scorecard(
         score: card_score(scored.iter().map(|environment| environment.score)),
         method: method.name().to_owned(),
         software: SOFTWARE.to_owned(),
+        owner: None,
         source_url: metadata.source_url,
         tags: metadata.tags,
         opaque: metadata.opaque,

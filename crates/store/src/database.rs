@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::{KeyStore, SqliteOptions, SqliteStore, Store, StoreError, is_postgres_url};
+use crate::{KeyStore, ShareStore, SqliteOptions, SqliteStore, Store, StoreError, is_postgres_url};
 #[cfg(feature = "postgres")]
 use crate::{PostgresAddress, PostgresStore};
 
@@ -75,6 +75,20 @@ impl Database {
         db.exists() || db.to_str().is_some_and(is_postgres_url)
     }
 
+    /// Returns the name of a database without a password: the file, or the address of a PostgreSQL
+    /// database.
+    pub fn name(db: &Path) -> String {
+        let Some(url) = db.to_str().filter(|text| is_postgres_url(text)) else {
+            return db.display().to_string();
+        };
+        #[cfg(feature = "postgres")]
+        if let Ok(address) = url.parse::<PostgresAddress>() {
+            return address.to_string();
+        }
+        let scheme = url.split("://").next().unwrap_or_default();
+        format!("{scheme}://…")
+    }
+
     /// Returns the storage of cards and plays.
     pub fn store(&self) -> Arc<dyn Store> {
         match self {
@@ -86,6 +100,15 @@ impl Database {
 
     /// Returns the storage of API keys.
     pub fn keys(&self) -> Arc<dyn KeyStore> {
+        match self {
+            Self::Sqlite(_, store) => Arc::clone(store) as _,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_, store) => Arc::clone(store) as _,
+        }
+    }
+
+    /// Returns the storage of links to published cards and plays.
+    pub fn shares(&self) -> Arc<dyn ShareStore> {
         match self {
             Self::Sqlite(_, store) => Arc::clone(store) as _,
             #[cfg(feature = "postgres")]

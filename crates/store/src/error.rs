@@ -1,5 +1,7 @@
 //! The error type of both stores.
 
+use std::path::PathBuf;
+
 use rusqlite::ErrorCode;
 
 /// An error of a [`Store`](crate::Store) or [`KeyStore`](crate::KeyStore).
@@ -19,6 +21,13 @@ pub enum StoreError {
     /// The database cannot be opened.
     #[error("cannot open the database {database}: {error}")]
     Open {
+        /// The file or the address, without a password.
+        database: String,
+        error: Box<Self>,
+    },
+    /// The database cannot be copied.
+    #[error("cannot copy {database}: {error}")]
+    Copy {
         /// The file or the address, without a password.
         database: String,
         error: Box<Self>,
@@ -50,6 +59,12 @@ pub enum StoreError {
     /// The file is an SQLite database of another application.
     #[error("the file is a database of another application: choose another file")]
     Foreign,
+    /// The file exists, and a backup never overwrites one.
+    #[error("`{}` exists already: choose another name, or remove it first", .0.display())]
+    Exists(PathBuf),
+    /// The PostgreSQL database has content, and a restoration never overwrites it.
+    #[error("the database {0} already has content: restore to an empty database")]
+    NotEmpty(String),
     /// A stored value has a form that this software never writes.
     #[error("the database is corrupt: it contains an invalid value ({0})")]
     Corrupt(String),
@@ -74,6 +89,9 @@ pub enum StoreError {
     /// The card has reached the limit of plays.
     #[error("the scorecard has {0} plays, which is the limit: open another scorecard")]
     TooManyPlays(u32),
+    /// The owner has reached the limit of links that are not revoked.
+    #[error("{0} links exist, which is the limit: revoke one first")]
+    TooManyShares(u32),
 }
 
 impl StoreError {
@@ -92,6 +110,14 @@ impl StoreError {
     /// Adds the name of the database that could not be opened.
     pub(crate) fn while_opening(self, database: String) -> Self {
         Self::Open {
+            database,
+            error: Box::new(self),
+        }
+    }
+
+    /// Adds the name of the database that could not be copied.
+    pub(crate) fn while_copying(self, database: String) -> Self {
+        Self::Copy {
             database,
             error: Box::new(self),
         }

@@ -8,9 +8,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rhae_protocol::{InvitationListing, KeyListing};
+use rhae_protocol::{InvitationListing, KeyLimitsListing, KeyListing};
 
-use crate::Pending;
+use crate::{Owner, Pending};
 
 /// The public part of an API key, which identifies it in lists and log messages. Its text form is
 /// 16 lower-case hexadecimal digits.
@@ -45,19 +45,18 @@ impl FromStr for KeyId {
     type Err = KeyIdError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // `from_str_radix` also accepts a sign and upper case, which would give one id several
-        // texts.
-        let plain = text.len() == 16
-            && text
-                .bytes()
-                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        let number = if plain {
-            u64::from_str_radix(text, 16).ok()
-        } else {
-            None
-        };
-        number.map(Self).ok_or_else(|| KeyIdError(text.to_owned()))
+        let id = hex16(text).map(Self);
+        id.ok_or_else(|| KeyIdError(text.to_owned()))
     }
+}
+
+/// Parses 16 lower-case hexadecimal digits. `from_str_radix` also accepts a sign and upper case,
+/// which would give one number several texts.
+pub(crate) fn hex16(text: &str) -> Option<u64> {
+    let digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let plain = text.len() == 16 && text.bytes().all(digit);
+    let text = Some(text).filter(|_| plain)?;
+    u64::from_str_radix(text, 16).ok()
 }
 
 /// The visibility of an environment: which keys may see and play it.
@@ -137,6 +136,19 @@ pub struct Invitation {
     pub left: u32,
     /// The expiry time, in milliseconds since 1970.
     pub until_ms: u64,
+    /// How long a key created with it is valid; `None` if such a key does not expire.
+    pub key_lifetime_ms: Option<u64>,
+}
+
+/// The limits of a key, which replace those of the server. 0 means no limit, and `None` means that
+/// the limit of the server applies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KeyLimits {
+    pub requests_per_minute: Option<u32>,
+    pub open_cards: Option<u32>,
+    pub plays_per_card: Option<u32>,
+    /// Bytes in cards, plays and log entries.
+    pub stored_bytes: Option<u64>,
 }
 
 /// A stored API key.
@@ -152,8 +164,23 @@ pub struct Key {
     pub created_ms: u64,
     /// The time of revocation, or `None` if the key is valid.
     pub revoked_ms: Option<u64>,
+    /// The expiry time, in milliseconds since 1970, or `None` if the key does not expire. An
+    /// invitation has [`Invitation::until_ms`] instead.
+    pub expires_ms: Option<u64>,
+    /// The limits of the key, or of the keys that an invitation creates.
+    pub limits: KeyLimits,
     /// `Some` if the key is an invitation.
     pub invitation: Option<Invitation>,
+}
+
+impl Key {
+    /// Returns whether the key is neither revoked nor expired.
+    pub fn is_valid(&self, now_ms: u64) -> bool {
+        let expired = self
+            .expires_ms
+            .is_some_and(|expires_ms| expires_ms <= now_ms);
+        self.revoked_ms.is_none() && !expired
+    }
 }
 
 impl From<&Key> for KeyListing {
@@ -167,10 +194,18 @@ impl From<&Key> for KeyListing {
             admin: key.scopes.admin,
             created_ms: key.created_ms,
             revoked_ms: key.revoked_ms,
+            expires_ms: key.expires_ms,
+            limits: KeyLimitsListing {
+                requests_per_minute: key.limits.requests_per_minute,
+                open_cards: key.limits.open_cards,
+                plays_per_card: key.limits.plays_per_card,
+                stored_bytes: key.limits.stored_bytes,
+            },
             visitor: key.scopes.visitor,
             invitation: key.invitation.map(|invitation| InvitationListing {
                 left: invitation.left,
                 until_ms: invitation.until_ms,
+                key_lifetime_ms: invitation.key_lifetime_ms,
             }),
             link: None,
             key: None,
@@ -189,7 +224,7 @@ impl From<&Key> for KeyListing {
 /// # Examples
 ///
 /// ```
-/// use rhae_store::{GameSets, Key, KeyId, KeyStore, Scopes, SqliteOptions, SqliteStore};
+/// use rhae_store::{GameSets, Key, KeyId, KeyLimits, KeyStore, Scopes, SqliteOptions, SqliteStore};
 ///
 /// # tokio::runtime::Runtime::new()?.block_on(async {
 /// let folder = tempfile::tempdir()?;
@@ -203,6 +238,8 @@ impl From<&Key> for KeyListing {
 ///     scopes: Scopes { sets: GameSets::PUBLIC, sources: false, admin: false, visitor: false },
 ///     created_ms: 1_000,
 ///     revoked_ms: None,
+///     expires_ms: None,
+///     limits: KeyLimits::default(),
 ///     invitation: None,
 /// };
 /// store.create_key(key).await?;
@@ -224,6 +261,10 @@ pub trait KeyStore: Send + Sync {
 
     /// Returns the key with this id, revoked or not.
     fn key(&self, id: KeyId) -> Pending<'_, Option<Key>>;
+
+    /// Returns the keys, revoked or not, whose holders are these owners of cards. An owner without a
+    /// key in the database has no element.
+    fn owner_keys(&self, owners: Vec<Owner>) -> Pending<'_, Vec<Key>>;
 
     /// Returns all keys, the oldest first.
     fn keys(&self) -> Pending<'_, Vec<Key>>;

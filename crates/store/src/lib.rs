@@ -101,6 +101,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod backup;
 mod database;
 mod error;
 mod idempotency;
@@ -109,21 +110,27 @@ mod model;
 mod play_cache;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod shares;
 mod sqlite;
 mod store;
 mod summary;
+#[cfg(any(feature = "postgres", test))]
+mod tables;
 mod usage;
 
 pub use database::Database;
 pub use error::StoreError;
 pub use idempotency::{CompletedRequest, IdempotencyKey, RequestOutcome};
-pub use keys::{GameSet, GameSets, Invitation, Key, KeyId, KeyIdError, KeyStore, Scopes};
+pub use keys::{
+    GameSet, GameSets, Invitation, Key, KeyId, KeyIdError, KeyLimits, KeyStore, Scopes,
+};
 pub use model::{
     Card, CardId, CardKey, LogEntry, NewCard, NewPlay, Owner, PlayFacts, PlayId, PlayKey, PlayLog,
     PlayRuns, Snapshot, StaleCutoffs, StoredPlay,
 };
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresAddress, PostgresStore};
+pub use shares::{Share, ShareId, ShareIdError, ShareStore, ShareTarget};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{Pending, Store};
 pub use summary::RunCounts;

@@ -13,6 +13,7 @@
 //! of the servers need not agree. The times that callers pass are ignored, except for the times of
 //! API keys and for the ages that a caller expresses as the difference of two times.
 
+pub(crate) mod backup;
 mod cards;
 mod counts;
 mod deadline;
@@ -23,6 +24,7 @@ mod requests;
 mod rows;
 mod schema;
 mod session;
+mod shares;
 mod writer;
 
 use std::sync::Arc;

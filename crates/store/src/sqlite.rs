@@ -3,6 +3,7 @@
 //! The database is in WAL mode with `synchronous=FULL`: a commit is on disk before the caller gets
 //! its result, and readers never wait for the writer.
 
+pub(crate) mod copy;
 mod counts;
 mod keys;
 mod plays;
@@ -10,6 +11,7 @@ mod readers;
 mod requests;
 mod rows;
 mod schema;
+mod shares;
 mod writer;
 
 use std::path::Path;
@@ -216,7 +218,7 @@ impl Store for SqliteStore {
         Box::pin(async move {
             match self.write(Command::CloseStale(cutoffs)).await? {
                 Output::Cards(ids) => Ok(ids),
-                Output::Nothing | Output::StoredPlay(_) | Output::Count(_) | Output::Key(_) => {
+                Output::Nothing | Output::StoredPlay(_) | Output::Count(_) | Output::Changed(_) => {
                     Ok(Vec::new())
                 }
             }
@@ -238,7 +240,7 @@ impl Store for SqliteStore {
                 .await?
             {
                 Output::StoredPlay(key) => Ok(key),
-                Output::Nothing | Output::Cards(_) | Output::Count(_) | Output::Key(_) => {
+                Output::Nothing | Output::Cards(_) | Output::Count(_) | Output::Changed(_) => {
                     Err(StoreError::Corrupt("a play without a key".to_owned()))
                 }
             }
@@ -302,7 +304,7 @@ impl Store for SqliteStore {
                 .await?
             {
                 Output::Count(count) => Ok(count),
-                Output::Nothing | Output::StoredPlay(_) | Output::Cards(_) | Output::Key(_) => {
+                Output::Nothing | Output::StoredPlay(_) | Output::Cards(_) | Output::Changed(_) => {
                     Ok(0)
                 }
             }

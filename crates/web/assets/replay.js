@@ -12,12 +12,12 @@ const downloads = /** @type {HTMLElement} */ (document.querySelector(".downloads
 let name = player.dataset.game ?? "replay";
 let speed = Number(player.dataset.speed ?? 10);
 
-/** Loads the reasoning of actions from the server, in blocks of 32. @param {string} guid */
-export function reasoningOf(guid) {
+/** Loads the reasoning of actions from the server, in blocks of 32. @param {string} source */
+function reasoningOf(source) {
   /** @type {Map<number, Promise<Map<number, string>>>} */
   const parts = new Map();
   const part = async (/** @type {number} */ from) => {
-    const response = await fetch(`/replay/${guid}/reasoning?from=${from}`);
+    const response = await fetch(`${source}/reasoning?from=${from}`);
     if (!response.ok) throw new Error("the reasoning could not be loaded");
     return new Map((await response.json()).said);
   };
@@ -66,12 +66,22 @@ downloads.addEventListener("click", async (event) => {
   exportStatus.textContent = "";
 });
 
-const guid = player.dataset.guid;
-if (guid) {
+/** Loads the times of the actions. @param {string} source @returns {Promise<number[]>} */
+async function timesOf(source) {
+  const response = await fetch(`${source}/times`);
+  if (!response.ok) throw new Error("the times could not be loaded");
+  return response.json();
+}
+
+/** The path below which the data of a play of this server is. */
+const source = player.dataset.source;
+if (source) {
   try {
-    const response = await fetch(`/replay/${guid}/film`);
+    const response = await fetch(`${source}/film`);
     if (!response.ok) throw new Error((await response.json()).message ?? response.statusText);
-    const about = { title: name, subtitle: "replay", framesPerSecond: speed, winLevels: Number(player.dataset.levels), reasoning: reasoningOf(guid) };
+    const winLevels = Number(player.dataset.levels);
+    const times = () => timesOf(source);
+    const about = { title: name, subtitle: "replay", framesPerSecond: speed, winLevels, reasoning: reasoningOf(source), times };
     player.open(new Reel(new Uint8Array(await response.arrayBuffer())), about);
     showControls();
   } catch (reason) {
@@ -92,7 +102,9 @@ if (form) {
       player.hidden = false;
       const texts = recording.reasoning;
       const reasoning = texts.size > 0 ? async (/** @type {number} */ moment) => texts.get(moment) : null;
-      player.open(recording.reel, { title: name, subtitle: file.name, framesPerSecond: speed, winLevels: recording.winLevels, reasoning });
+      const { times, winLevels } = recording;
+      const recorded = times ? async () => times : null;
+      player.open(recording.reel, { title: name, subtitle: file.name, framesPerSecond: speed, winLevels, reasoning, times: recorded });
       showControls();
       player.scrollIntoView({ block: "start" });
     } catch (reason) {

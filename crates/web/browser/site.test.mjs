@@ -52,6 +52,96 @@ test("a replay shows as many actions as were played, in three environments", asy
   assert.deepEqual(page.errors, []);
 });
 
+test("looking at an environment does not count on the scorecard", async () => {
+  const page = await visitor();
+  await page.goto("/play/kq19");
+  await ready(page);
+  assert.equal((await page.context().cookies()).length, 0, "a key was created before the first action");
+  await playSteps(page, SOLUTIONS.kq19);
+  await page.goto("/scorecards");
+  const card = await page.locator("tbody a").first().getAttribute("href");
+  const score = async () => (await (await page.request.get(`${card}/scorecard.json`)).json()).score;
+  const before = await score();
+  assert.ok(before > 0);
+  await page.goto("/play/ym39");
+  await ready(page);
+  const board = await page.evaluate(() => [...document.querySelector("rhae-board").cells]);
+  assert.ok(new Set(board).size > 1, "the first frame is not shown");
+  assert.equal(await score(), before);
+  // The first action opens the play on the same card, and it counts.
+  await playSteps(page, SOLUTIONS.ym39.slice(0, 1));
+  assert.ok((await score()) < before);
+  await page.reload();
+  await ready(page);
+  assert.equal(await number(page, "actions"), 1);
+  assert.deepEqual(page.errors, []);
+});
+
+test("undo is U as in the terminal, or Z", async () => {
+  const page = await visitor();
+  await page.goto("/play/kq19");
+  await ready(page);
+  await playSteps(page, ["ArrowUp", "u", "ArrowUp", "z"]);
+  await lastReplay(page);
+  const played = await page.evaluate(() => document.querySelector("rhae-player").moments.map((moment) => moment.action));
+  assert.deepEqual(played, [0, 1, 7, 1, 7]);
+  assert.deepEqual(page.errors, []);
+});
+
+test("a replay runs at the recorded pace", async () => {
+  const key = server.key();
+  const agent = server.agent(key);
+  const play = await agent.open("kq19");
+  for (const pause of [0, 900, 0]) {
+    await new Promise((done) => setTimeout(done, pause));
+    await agent.act(play, 1);
+  }
+  const page = await visitor();
+  await page.clock.install();
+  await signIn(page, key);
+  await page.goto(`/replay/${play.guid}`);
+  await replayLoaded(page);
+  const times = await (await page.request.get(`/replay/${play.guid}/times`)).json();
+  assert.deepEqual([times.length, times[0]], [4, 0]);
+  const pause = times[2] - times[1];
+  assert.ok(pause >= 900, String(times));
+  const shown = () => page.evaluate(() => document.querySelector("rhae-player").moment);
+  const select = page.getByRole("combobox", { name: "Speed" });
+  await select.selectOption({ label: "Recorded pace" });
+  await page.evaluate(() => document.querySelector("rhae-player").seek(1));
+  await page.clock.pauseAt(Date.now() + 60000);
+  await page.getByRole("button", { name: "Play", exact: true }).click();
+  // The time of the page stands still unless the test lets it pass. At an even pace the action would be over after 300 ms.
+  await page.clock.runFor(pause - 200);
+  assert.equal(await shown(), 1);
+  await page.clock.runFor(300);
+  assert.ok((await shown()) > 1);
+  assert.deepEqual(page.errors, []);
+});
+
+test("an owner publishes a replay and revokes the link", async () => {
+  const page = await visitor();
+  await page.goto("/play/kq19");
+  await ready(page);
+  await playSteps(page, SOLUTIONS.kq19.slice(0, 3));
+  await lastReplay(page);
+  await page.getByRole("button", { name: "Publish" }).click();
+  const link = await page.getByRole("status").getByRole("link").getAttribute("href");
+  assert.match(link, /^\/shared\/[0-9a-f]{64}$/);
+  // Another browser, without a key.
+  const other = await visitor();
+  await other.goto(link);
+  await replayLoaded(other);
+  assert.equal(await moments(other), 4);
+  assert.equal((await other.context().cookies()).length, 0);
+  assert.equal(await other.getByRole("button", { name: "Publish" }).count(), 0);
+  await page.getByRole("button", { name: /^Revoke link/ }).click();
+  await page.waitForURL("**/links");
+  assert.equal(await page.getByRole("button", { name: /^Revoke link/ }).count(), 0);
+  assert.equal((await other.goto(link)).status(), 404);
+  assert.deepEqual([...page.errors, ...other.errors], []);
+});
+
 test("a lost connection is shown, and no action is lost or executed twice", async () => {
   const page = await visitor();
   await page.goto("/play/kq19");

@@ -21,6 +21,12 @@ pub struct CardView {
     pub closed_at: Option<String>,
     /// The number of runs to skip in the table of runs.
     pub runs_after: usize,
+    /// The path of the page, below which its downloads are.
+    pub base: String,
+    /// Whether the page is published: it then has no links to replays, which need a key.
+    pub published: bool,
+    /// Whether the visitor may publish the card.
+    pub publishable: bool,
 }
 
 /// Rows of the table of runs.
@@ -30,6 +36,9 @@ const MAX_RUNS: usize = 200;
 #[template(path = "card.html")]
 struct CardPage<'a> {
     page: Page<'a>,
+    base: &'a str,
+    published: bool,
+    publishable: bool,
     card: &'a Scorecard,
     /// The sources of the baselines.
     baselines: String,
@@ -97,6 +106,9 @@ pub fn card_page(viewer: Viewer, view: &CardView) -> String {
             script: None,
             preload: None,
         },
+        base: &view.base,
+        published: view.published,
+        publishable: view.publishable,
         card,
         baselines: sources(card),
         provisional: card
@@ -218,6 +230,9 @@ pub(crate) mod tests {
             opened_at: "2026-11-16T04:05:06Z".to_owned(),
             closed_at: None,
             runs_after: 0,
+            base: "/scorecards/c1".to_owned(),
+            published: false,
+            publishable: true,
         }
     }
 
@@ -252,6 +267,18 @@ pub(crate) mod tests {
             assert!(!page.contains(hostile), "{hostile}");
         }
         assert_eq!(page.matches("class=\"plot\"").count(), 2);
+    }
+
+    #[test]
+    fn published_card_has_no_links_to_pages_that_need_a_key() {
+        let mut view = view();
+        (view.base, view.published) = ("/shared/0f".to_owned(), true);
+        view.publishable = false;
+        let page = card_page(Viewer::Anonymous, &view);
+        assert!(page.contains("href=\"/shared/0f/scorecard.csv\""));
+        for private in ["/replay/g1", "/scorecards/c1", "action=\"/links\""] {
+            assert!(!page.contains(private), "{private}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The list of scorecards that the visitor may read, newest first.
 
 use askama::Template;
-use rhae_protocol::Scorecard;
+use rhae_protocol::{CardOwner, Scorecard};
 
 use crate::page::{NavItem, Page, Time, Viewer, render};
 
@@ -12,6 +12,8 @@ pub struct CardRow {
     /// RFC 3339.
     pub opened_at: String,
     pub open: bool,
+    /// The holder of the key that opened the card, if the visitor is an administrator.
+    pub owner: Option<CardOwner>,
     pub tags: Vec<String>,
     /// The results; `None` for an open competition card, whose results are hidden.
     pub card: Option<Scorecard>,
@@ -30,6 +32,8 @@ impl CardRow {
 struct Cards<'a> {
     page: Page<'a>,
     rows: &'a [CardRow],
+    /// Whether to show the owners of the cards.
+    owners: bool,
     more: Option<&'a str>,
 }
 
@@ -45,6 +49,7 @@ pub fn cards_page(viewer: Viewer, rows: &[CardRow], more: Option<&str>) -> Strin
             preload: None,
         },
         rows,
+        owners: rows.iter().any(|row| row.owner.is_some()),
         more,
     })
 }
@@ -64,6 +69,7 @@ mod tests {
             id: "<c1>".to_owned(),
             opened_at: "2026-11-16T04:05:06Z".to_owned(),
             open,
+            owner: None,
             tags: vec!["<a>".to_owned(), "b".to_owned()],
             card,
         };

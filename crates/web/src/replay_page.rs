@@ -29,6 +29,12 @@ pub struct ReplayView {
     pub last_action_at: String,
     /// Whether the scorecard is open, so that the play may continue.
     pub open: bool,
+    /// The path of the page, below which its data is.
+    pub base: String,
+    /// Whether the page is published: it then has no links to pages that need a key.
+    pub published: bool,
+    /// Whether the visitor may publish the replay.
+    pub publishable: bool,
 }
 
 impl ReplayView {
@@ -68,7 +74,7 @@ struct Replay<'a> {
 /// Renders the replay page of a play.
 pub fn replay_page(viewer: Viewer, play: &ReplayView) -> String {
     let title = format!("{} replay", play.game_id);
-    let film = format!("/replay/{}/film", play.guid);
+    let film = format!("{}/film", play.base);
     render(&Replay {
         page: Page {
             title: &title,

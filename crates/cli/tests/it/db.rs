@@ -146,3 +146,47 @@ fn database_of_a_newer_version_is_rejected() {
     execute_sql(folder.path(), "PRAGMA user_version = 99");
     rhae(folder.path(), &["db", "check"]).failed_with("use a newer binary");
 }
+
+#[test]
+fn backup_of_a_running_server_is_restored_and_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &["--snapshot-every", "5"]);
+    let remote = serving.remote();
+    let (card, guid) = remote.start_play("kq19");
+    for _ in 0..7 {
+        remote.act("kq19", &guid, Action::Action1).unwrap();
+    }
+    let backup = rhae(folder.path(), &["db", "backup", "backup.db"]).succeeded();
+    let counts = "1 scorecards, 1 plays, 8 entries, 0 keys, 0 links";
+    assert_eq!(backup.out, format!("backup.db: {counts}\n"));
+    rhae(folder.path(), &["db", "backup", "backup.db"]).failed_with("exists already");
+    // What happens after the backup is not in it.
+    remote.act("kq19", &guid, Action::Action1).unwrap();
+    rhae(folder.path(), &["db", "restore", "backup.db"]).failed_with("exists already");
+    let restore = ["db", "restore", "backup.db", "--db", "new.db"];
+    let restored = rhae(folder.path(), &restore).succeeded();
+    let checked = "1 plays, 8 entries, 1 snapshots, 0 findings";
+    assert_eq!(restored.out, format!("restored {counts}\n{checked}\n"));
+    assert!(serving.terminate().success());
+    let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &["--db", "new.db"]);
+    let remote = serving.remote();
+    remote.act("kq19", &guid, Action::Action1).unwrap();
+    let card = remote.get(&format!("/api/scorecard/{card}")).unwrap();
+    assert_eq!(card["total_actions"], 8);
+}
+
+#[test]
+fn restored_database_with_a_fault_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &[]);
+    let (_, guid) = serving.remote().start_play("kq19");
+    assert!(serving.terminate().success());
+    execute_sql(folder.path(), "UPDATE log SET hash = hash + 1");
+    rhae(folder.path(), &["db", "backup", "backup.db"]).succeeded();
+    let restore = ["db", "restore", "backup.db", "--db", "new.db", "--json"];
+    let restored = rhae(folder.path(), &restore);
+    assert_eq!(restored.code, Some(1));
+    let report = restored.json();
+    assert_eq!(report["copied"]["plays"], 1);
+    assert_eq!(report["check"]["findings"][0]["guid"], guid.as_str());
+}

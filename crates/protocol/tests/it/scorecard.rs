@@ -47,6 +47,7 @@ fn card() -> Scorecard {
         score: 12.5,
         method: "METHOD".to_owned(),
         software: "SOFTWARE".to_owned(),
+        owner: None,
         source_url: None,
         tags: Vec::new(),
         opaque: None,

@@ -83,6 +83,7 @@ fn card(repeat: u32) -> Scorecard {
         score: 60.375,
         method: "docs-2026-04".to_owned(),
         software: "rhae 0.1.0".to_owned(),
+        owner: None,
         source_url: None,
         tags: Vec::new(),
         opaque: None,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rhae_store::{GameSets, Key, Scopes};
+use rhae_store::{GameSets, Key, KeyLimits, Scopes};
 use rhae_throttle::KeyedRateLimiter;
 
 use super::keys::{Keys, per_minute};
@@ -59,7 +59,7 @@ impl Access {
         };
         let stored = keys.store().key(secret.id()).await?;
         let valid = stored.is_some_and(|stored| {
-            stored.invitation.is_none() && secret.verify(&stored).is_some()
+            stored.invitation.is_none() && secret.verify(&stored, self.clock.now_ms()).is_some()
         });
         Ok(valid.then_some(secret))
     }
@@ -71,7 +71,7 @@ impl Access {
         let secret = ApiKey::parse(token.as_bytes()).ok_or(ApiError::NoSuchPath)?;
         let stored = keys.store().key(secret.id()).await?;
         let stored = stored
-            .filter(|stored| secret.verify(stored).is_some())
+            .filter(|stored| secret.verify(stored, self.clock.now_ms()).is_some())
             .ok_or(ApiError::NoSuchPath)?;
         let invitation = stored.invitation.ok_or(ApiError::NoSuchPath)?;
         let is_valid = invitation.left > 0 && invitation.until_ms > self.clock.now_ms();
@@ -89,7 +89,10 @@ impl Access {
     pub(crate) async fn accept_invitation(&self, invitation: &Key) -> Result<ApiKey, ApiError> {
         let keys = self.invitations().ok_or(ApiError::NoSuchPath)?;
         let name = format!("visitor by {}", invitation.id);
-        let (secret, key) = self.new_visitor_key(&name, invitation.scopes.sets)?;
+        let (secret, mut key) = self.new_visitor_key(&name, invitation.scopes.sets)?;
+        let lifetime_ms = invitation.invitation.and_then(|one| one.key_lifetime_ms);
+        key.expires_ms = lifetime_ms.map(|lifetime_ms| key.created_ms.saturating_add(lifetime_ms));
+        key.limits = invitation.limits;
         let accepted = keys
             .store()
             .accept_invitation(invitation.id, key, self.clock.now_ms())
@@ -123,6 +126,8 @@ impl Access {
             scopes,
             created_ms: self.clock.now_ms(),
             revoked_ms: None,
+            expires_ms: None,
+            limits: KeyLimits::default(),
             invitation: None,
         };
         Ok((secret, key))

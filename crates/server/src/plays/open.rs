@@ -95,7 +95,7 @@ impl Plays {
             win_levels,
             source_digest: source_digest.clone(),
             only_one: card.competition,
-            max_plays: self.limits.max_plays_per_card(caller.visitor),
+            max_plays: self.limits.max_plays_per_card(caller),
             opening: answer.entry(
                 Action::Reset,
                 Details {

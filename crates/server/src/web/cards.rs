@@ -5,13 +5,15 @@ use std::sync::Arc;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
-use rhae_protocol::rfc3339_utc;
+use rhae_protocol::{Scorecard, rfc3339_utc};
 use rhae_web::{CardRow, CardView, card_csv, card_page, cards_page};
 
 use super::PageVisitor;
 use crate::ApiError;
+use crate::access::Access;
 use crate::cards::Cards;
 use crate::run_pages::{keep_page, runs_after};
+use crate::shares::Shares;
 
 /// Scorecards listed per page.
 const PAGE_SIZE: u32 = 50;
@@ -24,6 +26,7 @@ const MAX_CSV_RUNS: usize = 10_000;
 
 pub(crate) async fn list(
     State(cards): State<Arc<Cards>>,
+    State(access): State<Arc<Access>>,
     visitor: PageVisitor,
     RawQuery(query): RawQuery,
 ) -> Result<Html<String>, ApiError> {
@@ -46,6 +49,7 @@ pub(crate) async fn list(
         Some(visitor.caller.owner)
     };
     let page = cards.before(owner, before, PAGE_SIZE).await?;
+    let owners = access.owners(&visitor.caller, &page).await?;
     let mut rows = Vec::with_capacity(page.len());
     for card in &page {
         let hidden = card.competition && card.closed_ms.is_none();
@@ -53,6 +57,7 @@ pub(crate) async fn list(
             id: card.id.to_string(),
             opened_at: rfc3339_utc(card.opened_ms),
             open: card.closed_ms.is_none(),
+            owner: owners.get(&card.owner).cloned(),
             tags: listed_tags(&card.tags),
             card: if hidden {
                 None
@@ -70,17 +75,24 @@ pub(crate) async fn list(
 
 pub(crate) async fn page(
     State(cards): State<Arc<Cards>>,
+    State(access): State<Arc<Access>>,
+    State(shares): State<Arc<Shares>>,
     visitor: PageVisitor,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Result<Html<String>, ApiError> {
     let runs_after = runs_after(query.as_deref())?;
     let card = cards.readable(&visitor.caller, &id).await?;
+    let owner = access.owner(&visitor.caller, &card).await?;
+    let scorecard = cards.scorecard(&card).await?;
     let view = CardView {
         runs_after,
-        card: cards.scorecard(&card).await?,
+        card: Scorecard { owner, ..scorecard },
         opened_at: rfc3339_utc(card.opened_ms),
         closed_at: card.closed_ms.map(rfc3339_utc),
+        base: format!("/scorecards/{}", card.id),
+        published: false,
+        publishable: shares.is_available() && card.owner == visitor.caller.owner,
     };
     Ok(Html(card_page(visitor.viewer, &view)))
 }
@@ -93,15 +105,19 @@ pub(crate) async fn csv(
 ) -> Result<Response, ApiError> {
     let after = runs_after(query.as_deref())?;
     let card = cards.readable(&visitor.caller, &id).await?;
-    let mut card = cards.scorecard(&card).await?;
+    Ok(csv_response(cards.scorecard(&card).await?, after))
+}
+
+/// Returns a page of a scorecard's runs as CSV.
+pub(super) fn csv_response(mut card: Scorecard, after: usize) -> Response {
     let next = keep_page(&mut card, after, MAX_CSV_RUNS);
     let link = next.map(|next| [(header::LINK, format!("<?after={next}>; rel=\"next\""))]);
     let text = card_csv(&card);
     let file = ([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], text);
-    Ok(match link {
+    match link {
         Some(link) => (link, file).into_response(),
         None => file.into_response(),
-    })
+    }
 }
 
 /// Shortens the tags of a card for the list. The page of the card shows all of them.

@@ -16,6 +16,7 @@ use super::PageVisitor;
 use crate::ApiError;
 use crate::games::Games;
 use crate::plays::Plays;
+use crate::shares::Shares;
 
 /// The number of the visitor's most recent plays from which progress and lists are computed.
 const MAX_RECENT_PLAYS: u32 = 200;
@@ -93,14 +94,14 @@ pub(crate) async fn file_replay(
 pub(crate) async fn replay(
     State(games): State<Arc<Games>>,
     State(plays): State<Arc<Plays>>,
+    State(shares): State<Arc<Shares>>,
     visitor: PageVisitor,
     Path(guid): Path<String>,
 ) -> Result<Html<String>, ApiError> {
     let facts = plays.readable(&visitor.caller, &guid).await?;
-    Ok(Html(replay_page(
-        visitor.viewer,
-        &replay_view(&games, &facts),
-    )))
+    let mut view = replay_view(&games, &facts);
+    view.publishable = shares.is_available() && facts.play.owner == visitor.caller.owner;
+    Ok(Html(replay_page(visitor.viewer, &view)))
 }
 
 pub(crate) async fn watch_list(
@@ -148,7 +149,7 @@ pub(crate) async fn watch(
     Ok(Html(watch_page(visitor.viewer, &view)))
 }
 
-fn replay_view(games: &Games, facts: &PlayFacts) -> ReplayView {
+pub(super) fn replay_view(games: &Games, facts: &PlayFacts) -> ReplayView {
     ReplayView {
         guid: facts.play.id.to_string(),
         game_id: facts.play.game_id.to_string(),
@@ -161,5 +162,8 @@ fn replay_view(games: &Games, facts: &PlayFacts) -> ReplayView {
         opened_at: rfc3339_utc(facts.opened_ms),
         last_action_at: rfc3339_utc(facts.last_ms),
         open: facts.closed_ms.is_none(),
+        base: format!("/replay/{}", facts.play.id),
+        published: false,
+        publishable: false,
     }
 }

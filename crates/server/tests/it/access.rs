@@ -150,7 +150,9 @@ fn key_sees_its_sets_and_admin_sees_everything() {
         .assert_error(403, "SERVER_ERROR");
     assert_eq!(client.close(&card)["total_environments"], all.len() - 1);
     // An administrator can read the cards of others, but not change them.
-    assert_eq!(server.client(&admin).card(&card), client.card(&card));
+    let mut seen = server.client(&admin).card(&card);
+    assert!(seen.as_object_mut().unwrap().remove("owner").is_some());
+    assert_eq!(seen, client.card(&card));
     let card = client.open_card(&json!({}));
     let guid = client.open_play(&card, "kq19");
     server
@@ -321,4 +323,53 @@ fn open_access_sees_only_the_public_set() {
     client
         .get("/api/games/ny40")
         .assert_error(404, "SERVER_ERROR");
+}
+
+#[test]
+fn key_is_refused_once_it_has_expired() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = TestServer::start_with_access(
+        folder.path(),
+        Config::default(),
+        SqliteOptions::default(),
+        &Access {
+            keys: true,
+            ..Access::default()
+        },
+    );
+    let client = server.client(&server.expiring_key(1_800_000_000_000 + 60_000));
+    client.get("/api/games").success();
+    server.clock.forward_minutes(1);
+    client.get("/api/games").assert_error(401, "UNAUTHORIZED");
+}
+
+#[test]
+fn cards_name_their_owner_for_an_administrator_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = TestServer::start_with_access(
+        folder.path(),
+        Config::default(),
+        SqliteOptions::default(),
+        &Access {
+            keys: true,
+            ..Access::default()
+        },
+    );
+    let key = server.key(&[GameSet::Public]);
+    let (agent, admin) = (server.client(&key), server.client(&server.admin_key()));
+    let card = agent.open_card(&json!({}));
+    agent.open_play(&card, "kq19");
+    let id = &key[5..21];
+    for path in [
+        format!("/api/scorecard/{card}"),
+        format!("/api/scorecard/{card}/kq19"),
+    ] {
+        let owner = admin.get(&path).success()["owner"].clone();
+        assert_eq!(owner, json!({"key_id": id, "name": "test"}));
+        assert_eq!(agent.get(&path).success().get("owner"), None);
+    }
+    for path in ["/scorecards".to_owned(), format!("/scorecards/{card}")] {
+        assert!(admin.get(&path).text.contains(id), "{path}");
+        assert!(!agent.get(&path).text.contains(id), "{path}");
+    }
 }

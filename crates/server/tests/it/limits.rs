@@ -2,7 +2,7 @@
 
 use rhae_engine::Action;
 use rhae_server::{Config, Limits};
-use rhae_store::{GameSet, SqliteOptions};
+use rhae_store::{GameSet, KeyLimits, SqliteOptions};
 use serde_json::json;
 
 use crate::test_server::{Access, TestServer};
@@ -171,4 +171,54 @@ fn reasoning_and_opaque_sizes_are_limited() {
     act(50).success();
     act(51).assert_error(400, "VALIDATION_ERROR");
     assert_eq!(client.card(&card)["total_actions"], 1);
+}
+
+#[test]
+fn limits_of_a_key_replace_those_of_the_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let strict = Limits {
+        requests_per_minute: Some(2),
+        open_cards: Some(1),
+        plays_per_card: Some(1),
+        stored_bytes_per_key: Some(1),
+        ..Limits::default()
+    };
+    let server = server_with_limits(folder.path(), true, strict);
+    let unlimited = server.limited_key(KeyLimits {
+        requests_per_minute: Some(0),
+        open_cards: Some(0),
+        plays_per_card: Some(2),
+        stored_bytes: Some(4000),
+    });
+    let client = server.client(&unlimited);
+    let card = client.open_card(&json!({}));
+    client.open_card(&json!({}));
+    let guid = client.open_play(&card, "kq19");
+    client.open_play(&card, "kq19");
+    let body = json!({"card_id": card, "game_id": "kq19"});
+    let refused = client.post("/api/cmd/RESET", &body);
+    refused.assert_error(409, "LIMIT_REACHED");
+    assert!(refused.text.contains("limit of 2 plays"), "{refused:?}");
+    // Entries take 128 bytes each besides the cards and plays.
+    let full = (0..40).find_map(|_| {
+        let answer = client.act("kq19", &guid, Action::Action1);
+        (answer.status != 200).then_some(answer)
+    });
+    let full = full.unwrap();
+    full.assert_error(409, "LIMIT_REACHED");
+    assert!(full.text.contains("4000 stored bytes"), "{full:?}");
+    // Another key has the limits of the server, and one may also be stricter.
+    let own = server.limited_key(KeyLimits {
+        requests_per_minute: Some(1),
+        ..KeyLimits::default()
+    });
+    for (key, max) in [(server.key(&[GameSet::Public]), 2), (own, 1)] {
+        let client = server.client(&key);
+        for _ in 0..max {
+            client.get("/api/games").success();
+        }
+        let refused = client.get("/api/games");
+        refused.assert_error(429, "RATE_LIMIT_EXCEEDED");
+        assert!(refused.text.contains(&format!("{max} requests")));
+    }
 }

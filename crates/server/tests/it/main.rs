@@ -16,6 +16,7 @@ mod long_plays;
 mod observability;
 mod openapi;
 mod play_endpoints;
+mod publishing;
 mod recovery;
 mod rest;
 mod shared_database;

@@ -22,4 +22,5 @@ mod operations;
 mod pages;
 mod plays;
 mod refusal_pages;
+mod shares;
 mod visitor_pages;

@@ -10,7 +10,7 @@ use rhae_engine::{Catalog, GameId};
 use rhae_games::Builtin;
 use rhae_server::{AddressRange, ApiKey, Clock, Config, Server, new_key, serve};
 use rhae_store::{
-    GameSet, GameSets, Invitation, Key, KeyStore, Scopes, SqliteOptions, SqliteStore,
+    GameSet, GameSets, Invitation, Key, KeyLimits, KeyStore, Scopes, SqliteOptions, SqliteStore,
 };
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -114,7 +114,8 @@ impl TestServer {
         );
         server = server
             .with_trusted_proxies(access.trusted_proxies.clone())
-            .with_hosts(&access.hosts);
+            .with_hosts(&access.hosts)
+            .with_shares(Arc::clone(&store) as _);
         if access.keys {
             server = server.with_keys(Arc::clone(&store) as _);
         }
@@ -171,6 +172,30 @@ impl TestServer {
         })
     }
 
+    /// Creates a key for the public environments with its own limits.
+    pub(crate) fn limited_key(&self, limits: KeyLimits) -> String {
+        self.store_key(|key| key.limits = limits)
+    }
+
+    /// Creates a key for the public environments that expires.
+    pub(crate) fn expiring_key(&self, expires_ms: u64) -> String {
+        self.store_key(|key| key.expires_ms = Some(expires_ms))
+    }
+
+    /// Creates a key for the public environments, after a change to its record.
+    fn store_key(&self, change: impl FnOnce(&mut Key)) -> String {
+        let scopes = Scopes {
+            sets: GameSets::PUBLIC,
+            sources: false,
+            admin: false,
+            visitor: false,
+        };
+        let (secret, mut key) = new_key("test".to_owned(), scopes, None, 1).unwrap();
+        change(&mut key);
+        self.runtime.block_on(self.store.create_key(key)).unwrap();
+        secret.reveal().to_owned()
+    }
+
     fn create_key(&self, scopes: Scopes) -> String {
         let key = ApiKey::generate().unwrap();
         let stored = Key {
@@ -180,6 +205,8 @@ impl TestServer {
             scopes,
             created_ms: 1,
             revoked_ms: None,
+            expires_ms: None,
+            limits: KeyLimits::default(),
             invitation: None,
         };
         self.runtime

@@ -132,6 +132,7 @@ fn used_or_expired_invitation_still_works_with_the_cookie_that_it_gave() {
     let link = server.invitation(Invitation {
         left: 1,
         until_ms: 1_800_000_000_000 + 60_000,
+        key_lifetime_ms: None,
     });
     assert_eq!(anonymous.get(&link).status, 200);
     let accepted = anonymous.send("POST", &link, None, &[]);

@@ -5,7 +5,8 @@ use sqlx::postgres::{PgConnection, PgRow};
 
 use crate::postgres::{rows, session};
 use crate::{
-    GameSet, GameSets, Invitation, Key, KeyId, KeyStore, Pending, PostgresStore, Scopes, StoreError,
+    GameSet, GameSets, Invitation, Key, KeyId, KeyLimits, KeyStore, Owner, Pending, PostgresStore,
+    Scopes, StoreError,
 };
 
 impl KeyStore for PostgresStore {
@@ -52,6 +53,15 @@ impl KeyStore for PostgresStore {
         }))
     }
 
+    fn owner_keys(&self, owners: Vec<Owner>) -> Pending<'_, Vec<Key>> {
+        Box::pin(self.deadlines.read(async move {
+            let hashes: Vec<&[u8]> = owners.iter().map(|owner| &owner.0[..]).collect();
+            let query =
+                sqlx::query("SELECT * FROM rhae.api_keys WHERE hash = ANY($1)").bind(hashes);
+            query.fetch_all(&self.pool).await?.iter().map(key).collect()
+        }))
+    }
+
     fn keys(&self) -> Pending<'_, Vec<Key>> {
         Box::pin(self.deadlines.read(async move {
             let query = sqlx::query("SELECT * FROM rhae.api_keys ORDER BY created_ms, id");
@@ -77,8 +87,9 @@ impl KeyStore for PostgresStore {
 async fn create(connection: &mut PgConnection, key: &Key) -> Result<(), StoreError> {
     let sets: Vec<&str> = key.scopes.sets.iter().map(GameSet::name).collect();
     let query = sqlx::query(
-        "INSERT INTO rhae.api_keys (id, hash, name, sets, sources, admin, visitor, created_ms, revoked_ms, invites, until_ms)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        "INSERT INTO rhae.api_keys (id, hash, name, sets, sources, admin, visitor, created_ms, revoked_ms, invites, until_ms,
+             expires_ms, requests_per_minute, open_cards, plays_per_card, stored_bytes, key_lifetime_ms)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
     );
     let query = query
         .bind(key.id.to_string())
@@ -93,11 +104,22 @@ async fn create(connection: &mut PgConnection, key: &Key) -> Result<(), StoreErr
         .bind(key.created_ms.cast_signed())
         .bind(key.revoked_ms.map(u64::cast_signed));
     let query = query.bind(key.invitation.map(|invitation| i64::from(invitation.left)));
+    let query = query.bind(
+        key.invitation
+            .map(|invitation| invitation.until_ms.cast_signed()),
+    );
+    let limits = &key.limits;
+    let query = query
+        .bind(key.expires_ms.map(u64::cast_signed))
+        .bind(limits.requests_per_minute.map(i64::from))
+        .bind(limits.open_cards.map(i64::from))
+        .bind(limits.plays_per_card.map(i64::from))
+        .bind(limits.stored_bytes.map(u64::cast_signed));
+    let lifetime_ms = key
+        .invitation
+        .and_then(|invitation| invitation.key_lifetime_ms);
     query
-        .bind(
-            key.invitation
-                .map(|invitation| invitation.until_ms.cast_signed()),
-        )
+        .bind(lifetime_ms.map(u64::cast_signed))
         .execute(connection)
         .await?;
     Ok(())
@@ -129,6 +151,13 @@ fn key(row: &PgRow) -> Result<Key, StoreError> {
         revoked_ms: row
             .try_get::<Option<i64>, _>("revoked_ms")?
             .map(i64::cast_unsigned),
+        expires_ms: rows::optional(row, "expires_ms")?,
+        limits: KeyLimits {
+            requests_per_minute: rows::optional(row, "requests_per_minute")?,
+            open_cards: rows::optional(row, "open_cards")?,
+            plays_per_card: rows::optional(row, "plays_per_card")?,
+            stored_bytes: rows::optional(row, "stored_bytes")?,
+        },
         invitation: row
             .try_get::<Option<i64>, _>("invites")?
             .map(|left| invitation(left, row))
@@ -141,5 +170,6 @@ fn invitation(left: i64, row: &PgRow) -> Result<Invitation, StoreError> {
     Ok(Invitation {
         left,
         until_ms: rows::number_u64(row, "until_ms")?,
+        key_lifetime_ms: rows::optional(row, "key_lifetime_ms")?,
     })
 }

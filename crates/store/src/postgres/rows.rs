@@ -112,7 +112,7 @@ pub(crate) fn uuid(row: &PgRow, column: &'static str) -> Result<Uuid, StoreError
     Uuid::from_slice(row.try_get(column)?).map_err(|_| corrupt(column))
 }
 
-fn owner(row: &PgRow) -> Result<Owner, StoreError> {
+pub(crate) fn owner(row: &PgRow) -> Result<Owner, StoreError> {
     row.try_get::<&[u8], _>("owner")?
         .try_into()
         .map(Owner)
@@ -141,4 +141,13 @@ fn games(text: &str) -> Result<Vec<GameId>, StoreError> {
 
 pub(crate) fn corrupt(column: &str) -> StoreError {
     StoreError::Corrupt(format!("column `{column}`"))
+}
+
+pub(crate) fn optional<T: TryFrom<i64>>(
+    row: &PgRow,
+    column: &str,
+) -> Result<Option<T>, StoreError> {
+    let value: Option<i64> = row.try_get(column)?;
+    let number = |value| T::try_from(value).map_err(|_| corrupt(column));
+    value.map(number).transpose()
 }

@@ -13,7 +13,7 @@ use crate::StoreError;
 /// The advisory lock that a server holds while it migrates the schema: "Rhae" in ASCII.
 const MIGRATION_LOCK: i64 = 0x5268_6165;
 
-const MIGRATIONS: [&str; 4] = [FIRST, VISITORS, USAGE, SOURCES];
+const MIGRATIONS: [&str; 6] = [FIRST, VISITORS, USAGE, SOURCES, KEY_LIMITS, SHARES];
 
 /// `uses` is separate from `cards`, so that recording a use does not conflict with transactions
 /// that hold a shared lock on the card. `alive` has one row: the time of the last heartbeat of any
@@ -134,6 +134,31 @@ const USAGE: &str = "
 /// Adds the digest of the source of a hosted game.
 const SOURCES: &str = "ALTER TABLE rhae.plays ADD COLUMN source_digest text;";
 
+/// Adds the expiry and the limits of keys.
+const KEY_LIMITS: &str = "
+    ALTER TABLE rhae.api_keys ADD COLUMN expires_ms bigint;
+    ALTER TABLE rhae.api_keys ADD COLUMN requests_per_minute bigint;
+    ALTER TABLE rhae.api_keys ADD COLUMN open_cards bigint;
+    ALTER TABLE rhae.api_keys ADD COLUMN plays_per_card bigint;
+    ALTER TABLE rhae.api_keys ADD COLUMN stored_bytes bigint;
+    ALTER TABLE rhae.api_keys ADD COLUMN key_lifetime_ms bigint;
+    CREATE INDEX api_keys_by_hash ON rhae.api_keys (hash);
+";
+
+/// Adds links to published cards and plays.
+const SHARES: &str = "
+    CREATE TABLE rhae.shares (
+        id         text PRIMARY KEY,
+        hash       bytea NOT NULL,
+        owner      bytea NOT NULL,
+        card       bytea,
+        play       bytea,
+        created_ms bigint NOT NULL,
+        revoked_ms bigint
+    );
+    CREATE INDEX shares_by_owner ON rhae.shares (owner);
+";
+
 /// Applies missing migrations.
 pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<(), StoreError> {
     let encoding: String = sqlx::query_scalar("SHOW server_encoding")
@@ -176,6 +201,21 @@ pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<(), StoreEr
         .execute(&mut *transaction)
         .await?;
     Ok(transaction.commit().await?)
+}
+
+/// Refuses a database that does not have the current schema.
+pub(crate) async fn require_current(connection: &mut PgConnection) -> Result<(), StoreError> {
+    let known = i64::try_from(MIGRATIONS.len()).expect("the list of migrations is short");
+    match version(connection).await? {
+        Some(found) if found > known => Err(StoreError::NewerSchema { found, known }),
+        Some(found) if found == known => Ok(()),
+        Some(found) => Err(StoreError::Unsuitable(format!(
+            "its schema version {found} must first be migrated to {known}, which `rhae serve` does"
+        ))),
+        None => Err(StoreError::Unsuitable(
+            "it has no tables of Rhae".to_owned(),
+        )),
+    }
 }
 
 /// Returns the number of applied migrations, or `None` if the schema does not exist.

@@ -6,7 +6,8 @@ use crate::sqlite::readers::{all, first};
 use crate::sqlite::rows;
 use crate::sqlite::writer::{Command, Output};
 use crate::{
-    GameSet, GameSets, Invitation, Key, KeyId, KeyStore, Pending, Scopes, SqliteStore, StoreError,
+    GameSet, GameSets, Invitation, Key, KeyId, KeyLimits, KeyStore, Owner, Pending, Scopes,
+    SqliteStore, StoreError,
 };
 
 /// A change to the API keys.
@@ -42,8 +43,9 @@ pub(crate) fn execute(connection: &Connection, command: KeyCommand) -> Result<bo
 fn create(connection: &Connection, key: &Key) -> Result<usize, StoreError> {
     let sets: Vec<&str> = key.scopes.sets.iter().map(GameSet::name).collect();
     let statement =
-        "INSERT INTO api_keys (id, hash, name, sets, sources, admin, visitor, created_ms, revoked_ms, invites, until_ms)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+        "INSERT INTO api_keys (id, hash, name, sets, sources, admin, visitor, created_ms, revoked_ms, invites, until_ms,
+             expires_ms, requests_per_minute, open_cards, plays_per_card, stored_bytes, key_lifetime_ms)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
     let values = params![
         key.id.to_string(),
         key.hash,
@@ -57,6 +59,14 @@ fn create(connection: &Connection, key: &Key) -> Result<usize, StoreError> {
         key.invitation.map(|invitation| invitation.left),
         key.invitation
             .map(|invitation| invitation.until_ms.cast_signed()),
+        key.expires_ms.map(u64::cast_signed),
+        key.limits.requests_per_minute,
+        key.limits.open_cards,
+        key.limits.plays_per_card,
+        key.limits.stored_bytes.map(u64::cast_signed),
+        key.invitation
+            .and_then(|invitation| invitation.key_lifetime_ms)
+            .map(u64::cast_signed),
     ];
     Ok(connection.execute(statement, values)?)
 }
@@ -72,7 +82,7 @@ impl KeyStore for SqliteStore {
 
     fn accept_invitation(&self, id: KeyId, key: Key, at_ms: u64) -> Pending<'_, bool> {
         let command = Command::Key(KeyCommand::Accept { id, key, at_ms });
-        Box::pin(async move { Ok(matches!(self.write(command).await?, Output::Key(true))) })
+        Box::pin(async move { Ok(matches!(self.write(command).await?, Output::Changed(true))) })
     }
 
     fn key(&self, id: KeyId) -> Pending<'_, Option<Key>> {
@@ -83,6 +93,16 @@ impl KeyStore for SqliteStore {
                 [id.to_string()],
                 key,
             )
+        })
+    }
+
+    fn owner_keys(&self, owners: Vec<Owner>) -> Pending<'_, Vec<Key>> {
+        self.read(move |file| {
+            let statement = "SELECT * FROM api_keys WHERE hash = ?1";
+            let found = owners
+                .iter()
+                .map(|owner| first(file, statement, [owner.0], key));
+            found.filter_map(Result::transpose).collect()
         })
     }
 
@@ -102,7 +122,7 @@ impl KeyStore for SqliteStore {
             Ok(matches!(
                 self.write(Command::Key(KeyCommand::Revoke { id, at_ms }))
                     .await?,
-                Output::Key(true)
+                Output::Changed(true)
             ))
         })
     }
@@ -131,6 +151,13 @@ fn key(row: &Row<'_>) -> Result<Key, StoreError> {
         revoked_ms: row
             .get::<_, Option<i64>>("revoked_ms")?
             .map(i64::cast_unsigned),
+        expires_ms: rows::optional(row, "expires_ms")?,
+        limits: KeyLimits {
+            requests_per_minute: rows::optional(row, "requests_per_minute")?,
+            open_cards: rows::optional(row, "open_cards")?,
+            plays_per_card: rows::optional(row, "plays_per_card")?,
+            stored_bytes: rows::optional(row, "stored_bytes")?,
+        },
         invitation: row
             .get::<_, Option<i64>>("invites")?
             .map(|_| invitation(row))
@@ -142,5 +169,6 @@ fn invitation(row: &Row<'_>) -> Result<Invitation, StoreError> {
     Ok(Invitation {
         left: rows::number(row, "invites")?,
         until_ms: rows::number(row, "until_ms")?,
+        key_lifetime_ms: rows::optional(row, "key_lifetime_ms")?,
     })
 }

@@ -126,7 +126,16 @@ pub(crate) fn number<T: TryFrom<i64>>(row: &Row<'_>, column: &str) -> Result<T, 
     T::try_from(row.get(column)?).map_err(|_| corrupt(column))
 }
 
-fn owner(row: &Row<'_>) -> Result<Owner, StoreError> {
+pub(crate) fn optional<T: TryFrom<i64>>(
+    row: &Row<'_>,
+    column: &str,
+) -> Result<Option<T>, StoreError> {
+    let value: Option<i64> = row.get(column)?;
+    let number = |value| T::try_from(value).map_err(|_| corrupt(column));
+    value.map(number).transpose()
+}
+
+pub(crate) fn owner(row: &Row<'_>) -> Result<Owner, StoreError> {
     blob(row, "owner")?
         .try_into()
         .map(Owner)

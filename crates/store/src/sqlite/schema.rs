@@ -11,7 +11,7 @@ use crate::sqlite::readers::number;
 /// Marks the file as a database of this application: "Rhae" in ASCII.
 const APPLICATION_ID: i64 = 0x5268_6165;
 
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 9] = [
     CARDS_AND_PLAYS,
     COUNTS,
     REQUESTS,
@@ -19,6 +19,8 @@ const MIGRATIONS: [&str; 7] = [
     VISITORS,
     USAGE,
     SOURCES,
+    KEY_LIMITS,
+    SHARES,
 ];
 
 const CARDS_AND_PLAYS: &str = "
@@ -136,8 +138,33 @@ const USAGE: &str = "
 /// Adds the digest of the source of a hosted game.
 const SOURCES: &str = "ALTER TABLE plays ADD COLUMN source_digest TEXT;";
 
-/// Applies missing migrations.
-pub(crate) fn prepare(connection: &mut Connection, read_only: bool) -> Result<(), StoreError> {
+/// Adds the expiry and the limits of keys.
+const KEY_LIMITS: &str = "
+    ALTER TABLE api_keys ADD COLUMN expires_ms INTEGER;
+    ALTER TABLE api_keys ADD COLUMN requests_per_minute INTEGER;
+    ALTER TABLE api_keys ADD COLUMN open_cards INTEGER;
+    ALTER TABLE api_keys ADD COLUMN plays_per_card INTEGER;
+    ALTER TABLE api_keys ADD COLUMN stored_bytes INTEGER;
+    ALTER TABLE api_keys ADD COLUMN key_lifetime_ms INTEGER;
+    CREATE INDEX api_keys_by_hash ON api_keys (hash);
+";
+
+/// Adds links to published cards and plays.
+const SHARES: &str = "
+    CREATE TABLE shares (
+        id         TEXT NOT NULL PRIMARY KEY,
+        hash       BLOB NOT NULL,
+        owner      BLOB NOT NULL,
+        card       BLOB,
+        play       BLOB,
+        created_ms INTEGER NOT NULL,
+        revoked_ms INTEGER
+    ) STRICT;
+    CREATE INDEX shares_by_owner ON shares (owner);
+";
+
+/// Refuses a database of another application, or of a newer version of this one.
+pub(crate) fn check(connection: &Connection) -> Result<(), StoreError> {
     let known = i64::try_from(MIGRATIONS.len()).expect("the list of migrations is short");
     let found = number(connection, "PRAGMA user_version", [])?;
     let application = number(connection, "PRAGMA application_id", [])?;
@@ -148,6 +175,14 @@ pub(crate) fn prepare(connection: &mut Connection, read_only: bool) -> Result<()
     if found > known {
         return Err(StoreError::NewerSchema { found, known });
     }
+    Ok(())
+}
+
+/// Applies missing migrations.
+pub(crate) fn prepare(connection: &mut Connection, read_only: bool) -> Result<(), StoreError> {
+    check(connection)?;
+    let known = i64::try_from(MIGRATIONS.len()).expect("the list of migrations is short");
+    let found = number(connection, "PRAGMA user_version", [])?;
     if found == known {
         return Ok(());
     }

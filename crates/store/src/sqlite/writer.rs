@@ -21,6 +21,7 @@ use tokio::sync::{broadcast, oneshot};
 use crate::sqlite::counts::Counts;
 use crate::sqlite::keys::{self, KeyCommand};
 use crate::sqlite::readers::{all, first, number};
+use crate::sqlite::shares::{self, ShareCommand};
 use crate::sqlite::{HEAD, requests, rows};
 use crate::usage;
 use crate::{
@@ -47,6 +48,7 @@ pub(crate) enum Command {
     DropSnapshots { play: PlayKey },
     DeleteIdempotencyKeys { before_ms: u64 },
     Key(KeyCommand),
+    Share(ShareCommand),
 }
 
 pub(crate) struct Append {
@@ -64,8 +66,8 @@ pub(crate) enum Output {
     StoredPlay(PlayKey),
     Cards(Vec<CardId>),
     Count(u64),
-    /// Whether the command changed a key.
-    Key(bool),
+    /// Whether the command changed a key or a link.
+    Changed(bool),
 }
 
 type Reply = Result<Output, StoreError>;
@@ -159,6 +161,7 @@ const fn is_failure(error: &StoreError) -> bool {
             | StoreError::KeyUsed
             | StoreError::TooManyCards(_)
             | StoreError::TooManyPlays(_)
+            | StoreError::TooManyShares(_)
     )
 }
 
@@ -187,7 +190,10 @@ impl Batch<'_> {
                 Ok(Output::Nothing)
             }
             Command::OpenPlay(play, idempotency_key) => self.open_play(&play, idempotency_key),
-            Command::Key(command) => keys::execute(self.connection, command).map(Output::Key),
+            Command::Key(command) => keys::execute(self.connection, command).map(Output::Changed),
+            Command::Share(command) => {
+                shares::execute(self.connection, command).map(Output::Changed)
+            }
             Command::Append(append) => self.append(&append),
             Command::SaveSnapshot { play, snapshot } => self.save_snapshot(play, &snapshot),
             Command::DropSnapshots { play } => {

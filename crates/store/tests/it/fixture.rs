@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rhae_store::{KeyStore, PostgresAddress, PostgresStore, SqliteOptions, SqliteStore, Store};
+use rhae_store::{
+    KeyStore, PostgresAddress, PostgresStore, ShareStore, SqliteOptions, SqliteStore, Store,
+};
 use rhae_testkit::Postgres;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor};
@@ -13,6 +15,7 @@ use tempfile::TempDir;
 pub(crate) struct Fixture {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) keys: Arc<dyn KeyStore>,
+    pub(crate) shares: Arc<dyn ShareStore>,
     commits: Box<dyn Fn() -> u64>,
     backend: Backend,
 }
@@ -27,9 +30,11 @@ impl Fixture {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(open(&folder).await);
         let (commits, keys) = (Arc::clone(&store), Arc::clone(&store));
+        let shares = Arc::clone(&store);
         Self {
             store,
             keys,
+            shares,
             commits: Box::new(move || commits.commits()),
             backend: Backend::Sqlite(folder),
         }
@@ -44,12 +49,22 @@ impl Fixture {
                      CREATE OR REPLACE FUNCTION rhae.now_ms() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT ms FROM public.clock'";
         sql(&server, clock).await;
         let (commits, keys) = (Arc::clone(&store), Arc::clone(&store));
+        let shares = Arc::clone(&store);
         Some(Self {
             store,
             keys,
+            shares,
             commits: Box::new(move || commits.commits()),
             backend: Backend::Postgres(server),
         })
+    }
+
+    /// Returns the file or the URL of the database.
+    pub(crate) fn db(&self) -> PathBuf {
+        match &self.backend {
+            Backend::Sqlite(folder) => folder.path().join("rhae.db"),
+            Backend::Postgres(server) => server.url().into(),
+        }
     }
 
     pub(crate) fn commits(&self) -> u64 {

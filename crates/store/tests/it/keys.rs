@@ -1,12 +1,13 @@
 //! API keys.
 
-use rhae_store::{GameSet, GameSets, Key, KeyId, Scopes, StoreError};
+use rhae_store::{GameSet, GameSets, Key, KeyId, KeyLimits, Owner, Scopes, StoreError};
 
 use crate::fixture::{Fixture, on_both_stores};
 
 on_both_stores!(
     keys_are_stored_and_revoked_once,
-    key_changes_are_visible_to_other_processes
+    key_changes_are_visible_to_other_processes,
+    keys_are_found_by_the_owners_of_cards
 );
 
 fn key(id: u64) -> Key {
@@ -23,6 +24,13 @@ fn key(id: u64) -> Key {
         },
         created_ms: 1_000 + u64::from(id.count_ones()),
         revoked_ms: None,
+        expires_ms: Some(5_000),
+        limits: KeyLimits {
+            requests_per_minute: Some(u32::MAX),
+            open_cards: Some(0),
+            plays_per_card: None,
+            stored_bytes: Some(1 << 40),
+        },
         invitation: None,
     }
 }
@@ -36,6 +44,8 @@ async fn keys_are_stored_and_revoked_once(fixture: &Fixture) {
             admin: true,
             visitor: false,
         },
+        expires_ms: None,
+        limits: KeyLimits::default(),
         ..key(1)
     };
     for key in [key(u64::MAX), none.clone()] {
@@ -71,4 +81,24 @@ async fn key_changes_are_visible_to_other_processes(fixture: &Fixture) {
         server.key(KeyId(3)).await.unwrap().unwrap().revoked_ms,
         Some(2_000)
     );
+}
+
+async fn keys_are_found_by_the_owners_of_cards(fixture: &Fixture) {
+    let store = fixture.keys.as_ref();
+    let with_hash = |id: u64, byte| Key {
+        hash: [byte; 32],
+        ..key(id)
+    };
+    for key in [with_hash(1, 1), with_hash(2, 2), with_hash(3, 3)] {
+        store.create_key(key).await.unwrap();
+    }
+    store.revoke_key(KeyId(3), 2_000).await.unwrap();
+    let owners = [1, 3, 4].map(|byte| Owner([byte; 32])).to_vec();
+    let mut found = store.owner_keys(owners).await.unwrap();
+    found.sort_by_key(|key| key.id);
+    let ids: Vec<KeyId> = found.iter().map(|key| key.id).collect();
+    assert_eq!(ids, [KeyId(1), KeyId(3)]);
+    assert!(found[0].is_valid(4_999) && !found[0].is_valid(5_000));
+    assert!(!found[1].is_valid(0), "a revoked key is not valid");
+    assert_eq!(store.owner_keys(Vec::new()).await.unwrap(), []);
 }

@@ -2,7 +2,7 @@
 
 use rhae_engine::Action;
 use rhae_store::{
-    CardId, GameSets, Invitation, Key, KeyId, KeyStore, NewCard, NewPlay, Owner, PlayId,
+    CardId, GameSets, Invitation, Key, KeyId, KeyLimits, KeyStore, NewCard, NewPlay, Owner, PlayId,
     PostgresStore, Scopes, StaleCutoffs,
 };
 use rhae_testkit::Postgres;
@@ -141,24 +141,32 @@ async fn invitation_in_postgres_creates_a_limited_number_of_keys() {
     }
 }
 
-async fn invitations(store: &dyn KeyStore) {
-    let scopes = Scopes {
-        sets: GameSets::PUBLIC,
-        sources: false,
-        admin: false,
-        visitor: true,
-    };
-    let key = |id| Key {
+fn key(id: u64) -> Key {
+    Key {
         id: KeyId(id),
         hash: [1; 32],
         name: "visitor".to_owned(),
-        scopes,
+        scopes: Scopes {
+            sets: GameSets::PUBLIC,
+            sources: false,
+            admin: false,
+            visitor: true,
+        },
         created_ms: 1_000,
         revoked_ms: None,
+        expires_ms: None,
+        limits: KeyLimits::default(),
         invitation: None,
-    };
+    }
+}
+
+async fn invitations(store: &dyn KeyStore) {
     let invitation = |id, left, until_ms| Key {
-        invitation: Some(Invitation { left, until_ms }),
+        invitation: Some(Invitation {
+            left,
+            until_ms,
+            key_lifetime_ms: Some(id),
+        }),
         ..key(id)
     };
     for made in [invitation(1, 2, 5_000), invitation(2, 9, 5_000)] {

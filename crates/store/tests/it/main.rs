@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod backup;
 mod commits;
 mod failures;
 mod files;
@@ -11,6 +12,7 @@ mod keys;
 mod lists;
 mod rules;
 mod servers;
+mod shares;
 mod sharing;
 mod silence;
 mod snapshots;

@@ -51,12 +51,12 @@ async fn unsuitable_databases_are_rejected_and_passwords_stay_hidden() {
         refused,
         StoreError::NewerSchema {
             found: 99,
-            known: 4
+            known: 6
         }
     );
     sql(
         &server,
-        "UPDATE rhae.version SET version = 4; DELETE FROM public.cards",
+        "UPDATE rhae.version SET version = 6; DELETE FROM public.cards",
     )
     .await;
     PostgresStore::open(&address).await.unwrap().close().await;

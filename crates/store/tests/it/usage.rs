@@ -82,7 +82,11 @@ async fn migration_counts_the_entries_of_older_files() {
     store.close().await;
     crate::files::sql(
         &path,
-        "ALTER TABLE plays DROP COLUMN source_digest; ALTER TABLE runs DROP COLUMN bytes;
+        "DROP TABLE shares; DROP INDEX api_keys_by_hash;
+         ALTER TABLE api_keys DROP COLUMN expires_ms; ALTER TABLE api_keys DROP COLUMN requests_per_minute;
+         ALTER TABLE api_keys DROP COLUMN open_cards; ALTER TABLE api_keys DROP COLUMN plays_per_card;
+         ALTER TABLE api_keys DROP COLUMN stored_bytes; ALTER TABLE api_keys DROP COLUMN key_lifetime_ms;
+         ALTER TABLE plays DROP COLUMN source_digest; ALTER TABLE runs DROP COLUMN bytes;
          PRAGMA user_version = 5",
     );
     let store = open(&path).await;

@@ -15,14 +15,42 @@ fn keys_documents() {
         ("link", "link"),
         ("revoked_ms", "time"),
         ("until_ms", "time"),
+        ("expires_ms", "time"),
     ] {
         bench.redactor.add_field(field, placeholder);
     }
     let create = ["--name", "lab one", "--sets", "public,private", "--sources"];
     bench.document("keys create", "", &create);
     bench.document("keys create", "admin", &["--name", "boss", "--admin"]);
+    let limited = [
+        "--name",
+        "course",
+        "--days",
+        "90",
+        "--requests-per-minute",
+        "60",
+        "--stored-bytes",
+        "0",
+    ];
+    bench.document("keys create", "limited", &limited);
     let invite = ["--name", "study", "--visitors", "20", "--days", "7"];
     bench.document("keys invite", "", &invite);
+    let limited = [
+        "--name",
+        "class",
+        "--key-days",
+        "3",
+        "--plays-per-card",
+        "5",
+    ];
+    bench.document("keys invite", "limited", &limited);
+    let table = bench.run(&["keys", "list"]).succeeded().out;
+    for shown in [
+        "60 requests/min, any bytes",
+        "5 plays/card, keys for 3 days",
+    ] {
+        assert!(table.contains(shown), "{table}");
+    }
 
     let listed = bench.run(&["keys", "list", "--json"]).succeeded().json();
     let id = listed[0]["id"].as_str().unwrap();
@@ -48,11 +76,26 @@ fn db_check_documents() {
     assert!(serving.terminate().success());
     bench.document("db check", "", &[]);
     let faults = "UPDATE log SET hash = hash + 1 WHERE entry = 7; UPDATE runs SET resets = resets + 1; UPDATE snapshots SET bytes = substr(bytes, 2) WHERE entries = 5";
+    execute_sql(&bench, faults);
+    bench.document("db check", "faults", &[]);
+    bench.document("db backup", "", &["backup.db"]);
+    let restore = ["backup.db", "--db", "restored.db"];
+    bench.document("db restore", "faults", &restore);
+    execute_sql(
+        &bench,
+        "DELETE FROM snapshots; DELETE FROM runs; DELETE FROM log WHERE entry >= 7",
+    );
+    bench.run(&["db", "backup", "sound.db"]).succeeded();
+    let restore = ["sound.db", "--db", "sound-copy.db"];
+    bench.document("db restore", "", &restore);
+}
+
+/// Executes statements on the database of a bench directly.
+fn execute_sql(bench: &Bench, statements: &str) {
     rusqlite::Connection::open(bench.path("rhae.db"))
         .unwrap()
-        .execute_batch(faults)
+        .execute_batch(statements)
         .unwrap();
-    bench.document("db check", "faults", &[]);
 }
 
 /// Creates a bench with a configuration of two models: one on a server, and one that needs no

@@ -60,6 +60,9 @@ fn api_errors() -> Vec<ApiError> {
             guid: "GUID".to_owned(),
         },
         ApiError::NoSuchGuid(text()),
+        ApiError::NoSuchShare(text()),
+        ApiError::NotPublic,
+        ApiError::TooManyShares(1234),
         ApiError::TooManyListeners,
         ApiError::GameBusy(text()),
         ApiError::GameOver,
@@ -113,6 +116,9 @@ fn assert_listed(error: &ApiError) {
         | ApiError::NotOnCard(_)
         | ApiError::NoSuchPlay { .. }
         | ApiError::NoSuchGuid(_)
+        | ApiError::NoSuchShare(_)
+        | ApiError::NotPublic
+        | ApiError::TooManyShares(_)
         | ApiError::TooManyListeners
         | ApiError::GameBusy(_)
         | ApiError::GameOver
@@ -147,6 +153,7 @@ fn store_errors() -> Vec<ApiError> {
         StoreError::KeyUsed,
         StoreError::TooManyCards(1234),
         StoreError::TooManyPlays(1234),
+        StoreError::TooManyShares(1234),
     ];
     errors.map(ApiError::from).to_vec()
 }

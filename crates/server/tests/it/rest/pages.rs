@@ -36,6 +36,11 @@ fn pages_show_plays_and_scorecards() {
     exchanges.get("page_replay_list", &client, "/replay");
     exchanges.get("page_replay", &client, &format!("/replay/{guid}"));
     exchanges.get("page_replay_film", &client, &format!("/replay/{guid}/film"));
+    exchanges.get(
+        "page_replay_times",
+        &client,
+        &format!("/replay/{guid}/times"),
+    );
     let reasoning = format!("/replay/{guid}/reasoning");
     exchanges.get(
         "page_replay_reasoning",

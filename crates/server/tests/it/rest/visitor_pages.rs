@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rhae_server::{ApiKey, Config, Visitors};
-use rhae_store::{GameSet, GameSets, Invitation, Key, KeyStore, Scopes, SqliteOptions};
+use rhae_store::{GameSet, GameSets, Invitation, Key, KeyLimits, KeyStore, Scopes, SqliteOptions};
 use serde_json::json;
 
 use super::exchange::Exchanges;
@@ -103,9 +103,12 @@ fn invitation(server: &TestServer) -> String {
         },
         created_ms: 1,
         revoked_ms: None,
+        expires_ms: None,
+        limits: KeyLimits::default(),
         invitation: Some(Invitation {
             left: 1,
             until_ms: u64::MAX >> 1,
+            key_lifetime_ms: None,
         }),
     };
     let store = server.reopen_store();
