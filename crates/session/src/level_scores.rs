@@ -43,10 +43,31 @@ pub fn score_levels(
                 level: index + 1,
                 baseline,
                 actions,
-                score: 100.0 * score,
+                score: percent(*score),
             })
             .collect(),
-        score: 100.0 * game.score,
-        cap: 100.0 * game.cap,
+        score: percent(game.score),
+        cap: percent(game.cap),
     })
+}
+
+/// Converts a fraction to percent. The result is rounded to 12 decimals, because the product of a
+/// decimal fraction and 100 may end in `…99999`.
+fn percent(fraction: f64) -> f64 {
+    (fraction * 1e14).round() / 1e12
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_are_printed_without_errors_of_binary_fractions() {
+        // One action instead of ten: the level has the highest score of the method, 115 %.
+        let scores = score_levels(Method::DEFAULT, &[10, 10], &[Some(1), Some(30)]).unwrap();
+        let json = serde_json::to_value(&scores).unwrap();
+        assert_eq!(json["levels"][0]["score"].to_string(), "115.0");
+        let third: f64 = 100.0 / 9.0;
+        assert!((scores.levels[1].score - third).abs() < 1e-11);
+    }
 }
