@@ -7,9 +7,16 @@ use rhae_protocol::GameFacts;
 
 /// Formats a list of environments, one line each.
 pub fn games_table(games: &[GameFacts]) -> String {
-    let mut text =
-        "environment  levels  actions        tags            baselines (* = provisional)\n"
-            .to_owned();
+    // A long id or tag must not shift the columns of its line.
+    let width = |least: usize, length: fn(&GameFacts) -> usize| {
+        games.iter().map(length).fold(least, usize::max)
+    };
+    let ids = width(11, |game| game.game_id.chars().count());
+    let tags = width(14, |game| game.tags.join(",").chars().count());
+    let mut text = format!(
+        "{:<ids$}  levels  actions        {:<tags$}  baselines (* = provisional)\n",
+        "environment", "tags"
+    );
     for game in games {
         let actions: Vec<String> = game.actions.iter().map(u8::to_string).collect();
         let baselines: Vec<String> = (0..game.baseline_actions.len())
@@ -20,7 +27,7 @@ pub fn games_table(games: &[GameFacts]) -> String {
             .collect();
         let _ = writeln!(
             text,
-            "{:<11}  {:>6}  {:<13}  {:<14}  {}",
+            "{:<ids$}  {:>6}  {:<13}  {:<tags$}  {}",
             game.game_id,
             game.levels
                 .map_or_else(|| "?".to_owned(), |levels| levels.to_string()),
@@ -100,6 +107,28 @@ mod tests {
             table.ends_with("ab12-v1           2  1 6            keys,click      10* 12\n"),
             "{table}"
         );
+    }
+
+    #[test]
+    fn columns_are_aligned_whatever_the_lengths_of_ids_and_tags() {
+        let long = GameFacts {
+            game_id: "ab12-9f8e7d6c5b4a39281706".to_owned(),
+            tags: vec!["keyboard".to_owned(), "click".to_owned(), "undo".to_owned()],
+            ..facts()
+        };
+        let table = games_table(&[facts(), long]);
+        let columns: Vec<Vec<usize>> = ["10* 12", "1 6 "]
+            .map(|cell| {
+                table
+                    .lines()
+                    .skip(1)
+                    .map(|line| line.find(cell).unwrap())
+                    .collect()
+            })
+            .to_vec();
+        assert!(columns.iter().all(|at| at[0] == at[1]), "{table}");
+        let header = table.lines().next().unwrap();
+        assert_eq!(header.find("baselines"), Some(columns[0][0]), "{table}");
     }
 
     #[test]

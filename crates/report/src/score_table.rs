@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use rhae_tasks::{ComparisonReport, DataReport, Measure, Protocol, Score, Warning};
+use rhae_tasks::{ComparisonReport, DataReport, Measure, Protocol, Score, TaskId, Warning};
 
 use crate::plain;
 
@@ -25,27 +25,37 @@ pub fn score_table(protocol: Protocol, score: &Score, tasks: bool) -> String {
     );
     text += &score_measures(score, protocol.headline());
     if tasks {
-        text.push_str("\ntask              score %  tests\n");
+        let id = |task: &TaskId| {
+            if protocol == Protocol::Plan {
+                task.problem_id()
+            } else {
+                task.to_string()
+            }
+        };
+        let width = id_width(score.results.iter().map(|result| id(&result.task)));
+        let _ = writeln!(text, "\n{:<width$}  score %  tests", "task");
         for result in &score.results {
             let tests: Vec<&str> = result
                 .tests
                 .iter()
                 .map(|test| test.outcome.name())
                 .collect();
-            let id = if protocol == Protocol::Plan {
-                result.task.problem_id()
-            } else {
-                result.task.to_string()
-            };
+            let id = id(&result.task);
             let _ = writeln!(
                 text,
-                "{id:<16}  {:>7.2}  {}",
+                "{id:<width$}  {:>7.2}  {}",
                 100.0 * result.score,
                 tests.join(", ")
             );
         }
     }
     text + &score_warnings(&score.warnings)
+}
+
+/// Returns the width of a column of ids: that of the longest, but at least 16.
+fn id_width(ids: impl Iterator<Item = impl AsRef<str>>) -> usize {
+    ids.map(|id| id.as_ref().chars().count())
+        .fold(16, usize::max)
 }
 
 /// Formats the measures with their intervals, and the failure reasons. `headline` is the JSON field
@@ -147,11 +157,12 @@ pub fn comparison_table(report: &ComparisonReport) -> String {
         comparison.mcnemar.discordant,
     );
     if !comparison.tasks.is_empty() {
-        text.push_str("\ntask              first %  second %\n");
+        let width = id_width(comparison.tasks.iter().map(|task| task.task.as_str()));
+        let _ = writeln!(text, "\n{:<width$}  first %  second %", "task");
         for task in &comparison.tasks {
             let _ = writeln!(
                 text,
-                "{:<16}  {:>7.2}  {:>8.2}",
+                "{:<width$}  {:>7.2}  {:>8.2}",
                 task.task.as_str(),
                 100.0 * task.first,
                 100.0 * task.second
