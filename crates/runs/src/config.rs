@@ -8,7 +8,7 @@ use rhae_protocol::{EVAL_VERSION, EvalConfig, RUN_VERSION, RunConfig, SOFTWARE};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::{RunFolder, RunsError};
+use crate::{CONFIG, RunFolder, RunsError};
 
 /// The kinds of runs that have a run folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub fn load_config<C: StoredConfig>(folder: &Path) -> Result<C, RunsError> {
         kind: C::KIND,
         reason,
     };
-    let text = fs::read_to_string(folder.join("config.json"))
+    let text = fs::read_to_string(folder.join(CONFIG))
         .map_err(|error| not_a_run(format!("cannot read its config.json: {error}")))?;
     let config: C = serde_json::from_str(&text)
         .map_err(|error| not_a_run(format!("cannot parse its config.json: {error}")))?;

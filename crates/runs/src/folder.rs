@@ -1,12 +1,16 @@
 //! The run folder and atomic writes of its files.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::RunsError;
+
+/// The name of the configuration in a run folder.
+pub const CONFIG: &str = "config.json";
 
 /// A run folder: `config.json`, `journal.jsonl`, and the results that the run adds.
 #[derive(Clone, Debug)]
@@ -15,7 +19,9 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Creates a run folder with its configuration.
+    /// Creates a run folder with its configuration. Whatever the umask is, only the current user can
+    /// write to them, so that a run can be resumed without asking for its command again (see
+    /// [`changeable_by_others`](crate::changeable_by_others)).
     ///
     /// # Errors
     ///
@@ -30,9 +36,13 @@ impl RunFolder {
         if in_use {
             return Err(RunsError::FolderInUse(path.to_owned()));
         }
-        fs::create_dir_all(path).map_err(RunsError::file("create", path))?;
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o755)
+            .create(path)
+            .map_err(RunsError::file("create", path))?;
         let folder = Self::open(path);
-        folder.write_json("config.json", config)?;
+        folder.write_json(CONFIG, config)?;
         Ok(folder)
     }
 
@@ -71,7 +81,12 @@ impl RunFolder {
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), RunsError> {
         let path = self.file(name);
         let unfinished = self.file(&format!(".{name}.unfinished"));
-        File::create(&unfinished)
+        OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o644)
+            .open(&unfinished)
             .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
             .and_then(|()| fs::rename(&unfinished, &path))
             .map_err(RunsError::file("write", &path))

@@ -9,6 +9,7 @@
 //! | [`interrupt_flag`] | the flag that the first SIGINT or SIGTERM sets |
 //! | [`new_run_id`] | random ids of runs |
 //! | [`list_runs`] | the runs in a folder, with their status and identity |
+//! | [`changeable_by_others`] | whether other users can change the configuration of a run |
 //!
 //! # Invariants
 //!
@@ -52,10 +53,11 @@ mod journal;
 mod listing;
 mod spend_limit;
 mod time;
+mod trust;
 
 pub use config::{RunKind, StoredConfig, load_config, resume};
 pub use error::RunsError;
-pub use folder::{RunFolder, unused_folder};
+pub use folder::{CONFIG, RunFolder, unused_folder};
 pub use git::git_commit;
 pub use identity::new_identity;
 pub use ids::{format_uuid, new_run_id};
@@ -64,3 +66,4 @@ pub use journal::{JOURNAL, Journal, load_lines};
 pub use listing::{describe_run, find_run, list_runs, remove_run};
 pub use spend_limit::{SpendLimit, SpendLimits, Spent};
 pub use time::now_ms;
+pub use trust::changeable_by_others;

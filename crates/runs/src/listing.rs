@@ -7,7 +7,7 @@ use rhae_protocol::{RunIdentity, RunListing, RunStatus};
 use serde_json::Value;
 
 use crate::journal::parse_line;
-use crate::{JOURNAL, RunKind, RunsError};
+use crate::{CONFIG, JOURNAL, RunKind, RunsError};
 
 /// Lists the runs directly below a folder, the newest first. Other folders and files are skipped.
 ///
@@ -108,7 +108,7 @@ fn not_a_run(folder: &Path, reason: &str) -> RunsError {
 }
 
 fn read_config(folder: &Path) -> Result<Value, RunsError> {
-    let path = folder.join("config.json");
+    let path = folder.join(CONFIG);
     let text = fs::read_to_string(path)
         .map_err(|error| not_a_run(folder, &format!("cannot read its config.json: {error}")))?;
     serde_json::from_str(&text)
@@ -164,7 +164,7 @@ fn score_of(kind: RunKind, results: &Value) -> Option<f64> {
 /// Returns the run folder that `name` selects: a path, or the name of a folder below `folder`.
 pub fn find_run(folder: &Path, name: &str) -> PathBuf {
     let path = PathBuf::from(name);
-    if path.join("config.json").is_file() {
+    if path.join(CONFIG).is_file() {
         path
     } else {
         folder.join(name)

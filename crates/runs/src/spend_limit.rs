@@ -36,7 +36,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// // 0.5 USD are spent, so a second request with this worst case can never fit.
 /// let larger = CostBound { usd: Ok(0.6), ..worst };
 /// let Err(SpendRefusal::Limit(reason)) = limit.reserve(&larger, &|| false) else { panic!() };
-/// assert!(reason.ends_with("the smallest limit that allows it is 1.1 USD"));
+/// assert!(reason.ends_with("the smallest limit that allows it is 1.1 USD (`--max-cost 1.1`)"));
 /// ```
 #[derive(Debug)]
 pub struct SpendLimit {
@@ -246,17 +246,17 @@ fn usd_reason(spent: u64, limit: u64, worst: u64) -> String {
     let smallest = dollars_up(spent.saturating_add(worst));
     match (spent, worst) {
         (0, _) => format!(
-            "the spend limit of {} USD is too small: the first request may cost up to {} USD; the smallest limit that allows it is {smallest} USD",
+            "the spend limit of {} USD is too small: the first request may cost up to {} USD; the smallest limit that allows it is {smallest} USD (`--max-cost {smallest}`)",
             dollars(limit),
             dollars_up(worst)
         ),
         (_, 0) => format!(
-            "the spend limit is reached: {} of {} USD are spent",
+            "the spend limit is reached: {} of {} USD are spent; raise it with `--max-cost`",
             dollars_up(spent),
             dollars(limit)
         ),
         _ => format!(
-            "the spend limit is reached: {} of {} USD are spent, and the next request may cost up to {} USD; the smallest limit that allows it is {smallest} USD",
+            "the spend limit is reached: {} of {} USD are spent, and the next request may cost up to {} USD; the smallest limit that allows it is {smallest} USD (`--max-cost {smallest}`)",
             dollars_up(spent),
             dollars(limit),
             dollars_up(worst)
@@ -268,11 +268,13 @@ fn token_reason(spent: u64, limit: u64, worst: u64) -> String {
     let smallest = spent.saturating_add(worst);
     match (spent, worst) {
         (0, _) => format!(
-            "the token limit of {limit} is too small: the first request may use up to {worst} tokens; the smallest limit that allows it is {smallest}"
+            "the token limit of {limit} is too small: the first request may use up to {worst} tokens; the smallest limit that allows it is {smallest} (`--token-limit {smallest}`)"
         ),
-        (_, 0) => format!("the token limit is reached: {spent} of {limit} tokens are used"),
+        (_, 0) => format!(
+            "the token limit is reached: {spent} of {limit} tokens are used; raise it with `--token-limit`"
+        ),
         _ => format!(
-            "the token limit is reached: {spent} of {limit} tokens are used, and the next request may use up to {worst}; the smallest limit that allows it is {smallest}"
+            "the token limit is reached: {spent} of {limit} tokens are used, and the next request may use up to {worst}; the smallest limit that allows it is {smallest} (`--token-limit {smallest}`)"
         ),
     }
 }

@@ -60,7 +60,7 @@ fn first_request_that_cannot_fit_names_the_smallest_limit() {
     let reason = small.check_first(&bound(0.01234)).unwrap_err();
     assert_eq!(
         reason,
-        "the spend limit of 0.01 USD is too small: the first request may cost up to 0.0124 USD; the smallest limit that allows it is 0.0124 USD"
+        "the spend limit of 0.01 USD is too small: the first request may cost up to 0.0124 USD; the smallest limit that allows it is 0.0124 USD (`--max-cost 0.0124`)"
     );
     assert_eq!(refusal(&small, &bound(0.01234)), reason);
     assert_eq!(limit(0.0124, 0.0).check_first(&bound(0.01234)), Ok(()));
@@ -71,7 +71,7 @@ fn earlier_spending_counts_towards_the_limit() {
     let resumed = limit(1.0, 0.85);
     assert_eq!(
         refusal(&resumed, &bound(0.2)),
-        "the spend limit is reached: 0.85 of 1 USD are spent, and the next request may cost up to 0.2 USD; the smallest limit that allows it is 1.05 USD"
+        "the spend limit is reached: 0.85 of 1 USD are spent, and the next request may cost up to 0.2 USD; the smallest limit that allows it is 1.05 USD (`--max-cost 1.05`)"
     );
     // The limit itself may be reached exactly.
     resumed.reserve(&bound(0.15), &|| false).unwrap();
@@ -116,7 +116,7 @@ fn unbounded_requests_are_sent_while_anything_is_left() {
     limit.settle(&unbounded, Some(&attempt(Some(0.15), None)));
     assert_eq!(
         refusal(&limit, &unbounded),
-        "the spend limit is reached: 1.05 of 1 USD are spent"
+        "the spend limit is reached: 1.05 of 1 USD are spent; raise it with `--max-cost`"
     );
 }
 
@@ -172,7 +172,7 @@ fn token_limit_needs_no_prices() {
     assert_eq!(limit.spent().tokens, 30, "both count at their worst case");
     assert_eq!(
         refusal(&limit, &unpriced),
-        "the token limit is reached: 30 of 40 tokens are used, and the next request may use up to 15; the smallest limit that allows it is 45"
+        "the token limit is reached: 30 of 40 tokens are used, and the next request may use up to 15; the smallest limit that allows it is 45 (`--token-limit 45`)"
     );
     // Without a bound, requests are sent while anything is left, and the user is told.
     let unbounded = CostBound::unbounded(UnboundedReason::ProviderContent { field: "tools" });
