@@ -27,6 +27,7 @@ __all__ = [
     "Scorecard",
     "SummaryEnvironment",
     "TagScore",
+    "ValidResults",
     "run",
 ]
 
@@ -88,7 +89,7 @@ class RunScore:
     #: Always 1: a run belongs to one environment.
     number_of_environments: int
     #: Why the run ended, such as ``"won"``, ``"budget"``, ``"stopped"``, ``"timeout"``,
-    #: ``"failed"`` or ``"interrupted"``.
+    #: ``"failed"`` (the agent), ``"environment failed"`` or ``"interrupted"``.
     ending: str | None = None
     #: The error of the agent or of the environment, if there was one.
     message: str | None = None
@@ -162,6 +163,20 @@ class Scorecard:
 
 
 @dataclass(frozen=True)
+class ValidResults:
+    """The total over the valid results of a run. A result is the play of one environment on one
+    scorecard. It is valid if the play ended, the environment did not fail, and the environment has
+    the baselines that its score needs."""
+
+    #: The mean score of the valid results in percent; ``None`` if there are none.
+    score: float | None
+    #: The number of valid results.
+    n: int
+    #: The number of all results.
+    of: int
+
+
+@dataclass(frozen=True)
 class SummaryEnvironment:
     """One environment in the summary of a run."""
 
@@ -198,13 +213,13 @@ class RunSummary:
     method: str
     #: The action budget of each play.
     budget: str
-    #: The mean score of the scorecards in percent.
+    #: The mean score of the scorecards in percent. A missing result counts as 0.
     score: float
     #: The score of each scorecard in percent.
     card_scores: list[float]
     #: Whether all plays ended. ``False`` if a limit stopped the run.
     finished: bool
-    #: The number of plays that ended as ``"failed"``.
+    #: The number of plays that ended as ``"failed"``, because the agent failed.
     failed_plays: int
     #: Whether any baseline was computed by a solver instead of derived from plays by people.
     provisional_baselines: bool
@@ -213,11 +228,19 @@ class RunSummary:
     folder: str
     #: The path of the HTML report.
     report: str
-    #: The duration since the start or, for a resumed run, since it was resumed.
+    #: The working time of all processes of the run.
     seconds: float
     #: Half the width of the 95 % interval of ``score`` in percentage points; ``None`` for one card.
     score_half_width: float | None = None
+    #: The 95 % interval of ``score`` in percent, between 0 and 100; ``None`` for one card.
+    score_interval: list[float] | None = None
+    #: The total over the valid results.
+    valid_results: ValidResults | None = None
+    #: The number of plays that ended as ``"environment failed"``.
+    failed_environments: int = 0
     spent: ModelUsage | None = None
+    #: The provider of the model that played, if one did.
+    provider: str | None = None
     #: The start of the run as a Unix time in milliseconds.
     started_ms: int | None = None
     #: The end of the run as a Unix time in milliseconds.
@@ -271,7 +294,19 @@ class _Arguments:
 
 
 #: The arguments that may be given with ``resume``. A resumed run takes the others from its folder.
-_RESUMABLE = {"jobs", "key", "max_cost", "models", "rate_limit", "resume", "run_timeout", "task_timeout", "timeout"}
+_RESUMABLE = {
+    "agent_cmd",
+    "jobs",
+    "key",
+    "max_cost",
+    "models",
+    "rate_limit",
+    "resume",
+    "run_timeout",
+    "server",
+    "task_timeout",
+    "timeout",
+}
 
 
 def run(
@@ -346,7 +381,8 @@ def run(
         context_tokens: Drop the oldest turns of a conversation beyond this many tokens.
         resume: The folder of an interrupted run, to continue it. Only ``task_timeout``,
             ``run_timeout``, ``jobs``, ``games_dir``, ``unsafe_host``, ``key``, ``models``,
-            ``max_cost``, ``rate_limit``, ``timeout`` and ``progress`` may be given with it.
+            ``max_cost``, ``rate_limit``, ``timeout`` and ``progress`` may be given with it. If other
+            users can change the folder, ``agent_cmd`` and ``server`` of the run must be repeated.
         progress: Called about twenty times per second, on the calling thread.
 
     Raises:
@@ -446,7 +482,13 @@ def _results(data: dict[str, Any]) -> RunResults:
 
     summary = data["summary"]
     environments = [SummaryEnvironment(**{**one, "spent": _usage(one.get("spent"))}) for one in summary["environments"]]
+    valid = summary.get("valid_results")
+    parts = {
+        "environments": environments,
+        "spent": _usage(summary.get("spent")),
+        "valid_results": None if valid is None else ValidResults(**valid),
+    }
     return RunResults(
-        summary=RunSummary(**{**summary, "environments": environments, "spent": _usage(summary.get("spent"))}),
+        summary=RunSummary(**{**summary, **parts}),
         cards=[card(one) for one in data["cards"]],
     )

@@ -66,6 +66,9 @@ pub enum AgentError {
     /// The agent has nothing more to do. The play ends as `stopped`.
     #[error("the agent stopped")]
     Stopped,
+    /// The environment leaves the agent nothing to do. The play ends as `stopped` with this message.
+    #[error("{0}")]
+    Stuck(String),
     /// The agent is broken. The play ends as `failed` with this message.
     #[error("{0}")]
     Failed(String),

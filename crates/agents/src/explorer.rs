@@ -3,7 +3,9 @@
 //! The explorer builds a graph for each level: nodes are settled frames, edges are actions. At each
 //! node the explorer tries the action that most likely changes the frame, estimated from the
 //! results of similar actions. It does not repeat an action that had no effect at the same node.
-//! When a node has no promising action left, the explorer walks to a nearby node that has one.
+//! When a node has no promising action left, the explorer walks to a nearby node that has one. When
+//! everything within reach was tried, it takes random actions, because an environment may depend on
+//! something that its frames do not show.
 //!
 //! The explorer recognises counters and progress bars by how they change, and ignores them when it
 //! compares frames. Two priors rank untried actions: a frame that shows a new colour deserves more
@@ -15,8 +17,9 @@ mod bars;
 mod graph;
 mod objects;
 
-use rhae_engine::{Action, ActionKind, CELLS, Frame, PlayState, Rng};
+use rhae_engine::{Action, ActionKind, ActionSet, CELLS, Frame, PlayState, Rng};
 
+use crate::random::{nothing_offered, random_action};
 use crate::registry::{AgentEntry, Constructor};
 use crate::{Agent, AgentError, Decision, View};
 use action_stats::{ActionStats, Feature};
@@ -51,6 +54,8 @@ pub struct Explorer {
     level: Option<u8>,
     /// The last action and the settled frame before it.
     last: Option<(Frame, Action)>,
+    /// Whether RESET would have no effect: the level has just begun, or the last command was RESET.
+    was_reset: bool,
 }
 
 impl Explorer {
@@ -64,6 +69,7 @@ impl Explorer {
             changed: Box::new([false; CELLS]),
             level: None,
             last: None,
+            was_reset: true,
         }
     }
 
@@ -122,12 +128,14 @@ impl Explorer {
         self.graph = Graph::default();
         self.changed.fill(false);
         self.last = None;
+        self.was_reset = true;
     }
 
     /// Returns the action to take at a node: an untried one, or the first step on the way to the
-    /// nearest node with a promising one.
-    fn choose(&mut self, here: NodeId) -> Action {
-        let paths = self.graph.paths_from(here);
+    /// nearest node with a promising one. Returns `None` if no action is offered and RESET does not
+    /// help.
+    fn choose(&mut self, here: NodeId, offered: ActionSet) -> Option<Action> {
+        let paths = self.graph.paths_from(here, !self.was_reset);
         for threshold in PROMISE_THRESHOLDS {
             let mut best: Option<(f64, NodeId, Option<Action>)> = None;
             for (node, path) in paths.iter().enumerate() {
@@ -145,12 +153,12 @@ impl Explorer {
                 }
             }
             match best {
-                Some((_, _, Some(first_step))) => return first_step,
-                Some((_, _, None)) => return self.best_untried(here),
+                Some((_, _, Some(first_step))) => return Some(first_step),
+                Some((_, _, None)) => return Some(self.best_untried(here)),
                 None => {}
             }
         }
-        self.any_exit(here)
+        self.any_action(here, offered)
     }
 
     /// Returns the highest promise among the untried actions of a node, or 0 if all were tried.
@@ -191,11 +199,18 @@ impl Explorer {
         best.map_or(Action::Reset, |(_, action)| action)
     }
 
-    /// Returns a random known action that leaves the node. It is used when no untried action is
-    /// within reach.
-    fn any_exit(&mut self, here: NodeId) -> Action {
+    /// Returns a random known action that leaves the node, RESET if it may leave the node, or else
+    /// any offered action. It is used when no untried action is within reach.
+    fn any_action(&mut self, here: NodeId, offered: ActionSet) -> Option<Action> {
         let steps: Vec<Action> = self.graph.known_exits(here);
-        self.rng.choose(&steps).copied().unwrap_or(Action::Reset)
+        if let Some(&exit) = self.rng.choose(&steps) {
+            return Some(exit);
+        }
+        let reset = (!self.was_reset).then_some(Action::Reset);
+        match reset.filter(|_| !self.graph.is_start(here)) {
+            Some(reset) => Some(reset),
+            None => random_action(&mut self.rng, offered).or(reset),
+        }
     }
 }
 
@@ -205,8 +220,10 @@ impl Agent for Explorer {
         let action = if view.state == PlayState::GameOver {
             Action::Reset
         } else {
-            self.choose(here)
+            self.choose(here, view.available)
+                .ok_or_else(nothing_offered)?
         };
+        self.was_reset = action == Action::Reset;
         self.last = Some((view.settled().clone(), action));
         Ok(action.into())
     }

@@ -32,14 +32,11 @@
 //! # Examples
 //!
 //! ```
-//! use std::path::Path;
-//! use std::process::Stdio;
-//!
-//! use rhae_agents::{AgentSpec, View};
+//! use rhae_agents::{AgentSpec, PlayContext, View};
 //! use rhae_engine::{ActionSet, Frame, PlayState};
 //!
 //! let spec = AgentSpec::built_in("random")?;
-//! let mut agent = spec.build(7, Stdio::null(), Path::new("unused.model.jsonl"))?;
+//! let mut agent = spec.build(&PlayContext { seed: 7, ..PlayContext::default() })?;
 //! let view = View {
 //!     frames: &[Frame::filled(0)],
 //!     state: PlayState::NotFinished,
@@ -61,14 +58,16 @@ mod random;
 mod registry;
 mod replay;
 mod spec;
+mod stderr_log;
 
 pub use agent::{AbortHandle, Agent, AgentError, Decision, View};
 pub use explorer::Explorer;
 pub use model::{
     CONTEXT_TOKENS, LOG_SUFFIX, ModelAgent, ModelPlayer, SYSTEM_PROMPT, log_path, spent_in_log,
 };
-pub use process::ProcessAgent;
+pub use process::{OUTPUT_DIR_VARIABLE, PLAY_ID_VARIABLE, ProcessAgent};
 pub use random::RandomAgent;
 pub use registry::{AGENTS, AgentEntry};
 pub use replay::ReplayAgent;
-pub use spec::{AgentSpec, BuiltInAgent, UnknownAgent};
+pub use spec::{AgentSpec, BuiltInAgent, PlayContext, UnknownAgent};
+pub use stderr_log::{MAX_STDERR_BYTES, StderrLog};

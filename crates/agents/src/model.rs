@@ -33,6 +33,7 @@ use serde_json::json;
 
 pub use log::{LOG_SUFFIX, log_path, spent_in_log};
 
+use crate::random::nothing_offered;
 use crate::registry::{AgentEntry, Constructor};
 use crate::{AbortHandle, Agent, AgentError, Decision, View};
 use conversation::Conversation;
@@ -226,9 +227,13 @@ impl Agent for ModelAgent {
         }
         self.unanswered
             .push_str(&observation(view, new_level, allowed));
-        if view.state == PlayState::GameOver {
-            // Only RESET has an effect after a loss, so the agent chooses it without asking the
-            // model.
+        let is_lost = view.state == PlayState::GameOver;
+        if view.available.is_empty() && self.was_reset && !is_lost {
+            return Err(nothing_offered());
+        }
+        if is_lost || view.available.is_empty() {
+            // Only RESET has an effect after a loss, and only RESET is possible if no action is
+            // offered, so the agent chooses it without asking the model.
             self.was_reset = true;
             return Ok(Action::Reset.into());
         }

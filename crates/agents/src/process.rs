@@ -1,4 +1,7 @@
 //! An agent in a separate process, which exchanges JSON lines over standard input and output.
+//!
+//! The process finds the id of its play in [`PLAY_ID_VARIABLE`], and a folder for its own files in
+//! [`OUTPUT_DIR_VARIABLE`].
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -8,10 +11,18 @@ use std::time::Duration;
 use rhae_protocol::{AgentMessage, AgentReply, Ending};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::{AbortHandle, Agent, AgentError, Decision, View};
+use crate::{AbortHandle, Agent, AgentError, Decision, PlayContext, StderrLog, View};
 
 /// The maximum length of a line that the process writes.
 const MAX_LINE_BYTES: u64 = 1 << 20;
+/// The time that the end of the standard error has to be stored after the process has ended. A child
+/// in another process group may keep the pipe open.
+const STDERR_GRACE_PERIOD: Duration = Duration::from_millis(200);
+
+/// The environment variable with the id of the play.
+pub const PLAY_ID_VARIABLE: &str = "RHAE_PLAY_ID";
+/// The environment variable with the absolute path of a folder for files of the agent.
+pub const OUTPUT_DIR_VARIABLE: &str = "RHAE_OUTPUT_DIR";
 
 /// An agent that runs as a separate process.
 ///
@@ -22,6 +33,7 @@ pub struct ProcessAgent {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
+    stderr: StderrLog,
     /// The message that precedes the first observation. The first [`act`](Agent::act) sends it.
     /// [`ProcessAgent::start`] does not, because the write could block while the caller has no
     /// abort handle yet.
@@ -29,18 +41,20 @@ pub struct ProcessAgent {
 }
 
 impl ProcessAgent {
-    /// Starts `command` with `sh -c` and redirects its standard error to `stderr`.
+    /// Starts `command` with `sh -c` for the play of `context`.
     ///
     /// # Errors
     ///
     /// Returns [`AgentError::Failed`] if the shell cannot be started. A command that does not exist
     /// is reported by the first [`act`](Agent::act).
-    pub fn start(command: &str, seed: u64, stderr: Stdio) -> Result<Self, AgentError> {
+    pub fn start(command: &str, context: &PlayContext) -> Result<Self, AgentError> {
         let mut child = Command::new("sh")
             .args(["-c", command])
+            .env(PLAY_ID_VARIABLE, &context.play_id)
+            .env(OUTPUT_DIR_VARIABLE, &context.output_dir)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(stderr)
+            .stderr(context.stderr.open(&context.stderr_path))
             .process_group(0)
             .spawn()
             .map_err(|error| AgentError::Failed(format!("cannot start `{command}`: {error}")))?;
@@ -51,12 +65,13 @@ impl ProcessAgent {
             .ok_or_else(|| AgentError::Failed("the agent's output is not connected".to_owned()))?;
         let greeting = Some(AgentMessage::Hello {
             protocol: AgentMessage::PROTOCOL,
-            seed,
+            seed: context.seed,
         });
         Ok(Self {
             child,
             input,
             output: BufReader::new(output),
+            stderr: context.stderr.clone(),
             greeting,
         })
     }
@@ -82,7 +97,11 @@ impl ProcessAgent {
         // broken pipe.
         self.input = None;
         match self.wait_briefly() {
-            Some(status) => AgentError::Failed(format!("the agent's process ended ({status})")),
+            Some(status) => {
+                // The caller adds the last line to the error.
+                self.stderr.wait_for_end(STDERR_GRACE_PERIOD);
+                AgentError::Failed(format!("the agent's process ended ({status})"))
+            }
             None => AgentError::Failed(
                 "the agent's process closed its input or output but is still running".to_owned(),
             ),
@@ -157,7 +176,8 @@ impl Agent for ProcessAgent {
 }
 
 impl Drop for ProcessAgent {
-    /// Waits briefly for the process to exit, then kills its process group.
+    /// Waits briefly for the process to exit, then kills its process group and stores the end of its
+    /// standard error.
     fn drop(&mut self) {
         self.input = None;
         self.wait_briefly();
@@ -165,5 +185,6 @@ impl Drop for ProcessAgent {
             let _ = kill_process_group(group, Signal::KILL);
         }
         let _ = self.child.wait();
+        self.stderr.wait_for_end(STDERR_GRACE_PERIOD);
     }
 }

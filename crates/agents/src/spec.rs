@@ -1,13 +1,12 @@
 //! The choice of an agent by name.
 
-use std::path::Path;
-use std::process::Stdio;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rhae_protocol::Recording;
 
 use crate::registry::{AGENTS, AgentEntry, Constructor};
-use crate::{Agent, AgentError, ModelAgent, ModelPlayer, ProcessAgent, ReplayAgent};
+use crate::{Agent, AgentError, ModelAgent, ModelPlayer, ProcessAgent, ReplayAgent, StderrLog};
 
 /// A description of an agent, from which [`build`](Self::build) creates one instance for each play.
 #[derive(Clone, Debug)]
@@ -20,6 +19,23 @@ pub enum AgentSpec {
     Command(String),
     /// A [`ModelAgent`] with the settings and limits that all its plays share.
     Model(Arc<ModelPlayer>),
+}
+
+/// What an agent gets for one play besides observations. The default suits an agent that uses only a
+/// seed.
+#[derive(Clone, Debug, Default)]
+pub struct PlayContext {
+    pub seed: u64,
+    /// The file in which a [`Model`](AgentSpec::Model) stores its calls.
+    pub model_log: PathBuf,
+    /// The id of the play, for a [`Command`](AgentSpec::Command).
+    pub play_id: String,
+    /// The folder for files of a [`Command`](AgentSpec::Command). The caller creates it.
+    pub output_dir: PathBuf,
+    /// The file for the standard error of a [`Command`](AgentSpec::Command).
+    pub stderr_path: PathBuf,
+    /// Receives the standard error of a [`Command`](AgentSpec::Command).
+    pub stderr: StderrLog,
 }
 
 /// An agent that needs only a seed.
@@ -89,23 +105,17 @@ impl AgentSpec {
 
     /// Creates an agent for one play.
     ///
-    /// `stderr` receives the standard error of a [`Command`](Self::Command). `log` is the file in
-    /// which a [`Model`](Self::Model) stores its calls. Other agents use neither.
-    ///
     /// # Errors
     ///
     /// Returns an error if the process cannot be started or the log cannot be opened.
-    pub fn build(
-        &self,
-        seed: u64,
-        stderr: Stdio,
-        log: &Path,
-    ) -> Result<Box<dyn Agent>, AgentError> {
+    pub fn build(&self, context: &PlayContext) -> Result<Box<dyn Agent>, AgentError> {
         Ok(match self {
-            Self::BuiltIn(agent) => (agent.new)(seed),
+            Self::BuiltIn(agent) => (agent.new)(context.seed),
             Self::Replay(recording) => Box::new(ReplayAgent::new(recording)),
-            Self::Command(command) => Box::new(ProcessAgent::start(command, seed, stderr)?),
-            Self::Model(player) => Box::new(ModelAgent::start(player, seed, log)?),
+            Self::Command(command) => Box::new(ProcessAgent::start(command, context)?),
+            Self::Model(player) => {
+                Box::new(ModelAgent::start(player, context.seed, &context.model_log)?)
+            }
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Formatting and printing text on the terminal.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
@@ -30,6 +30,16 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
 /// Prints an error. Control characters are replaced, because the message may quote untrusted text.
 pub(crate) fn print_error(error: &anyhow::Error) {
     eprintln!("error: {}", plain(&format!("{error:#}")));
+}
+
+/// Asks a question on the terminal. Only `y` and `yes` mean yes. The caller must have checked that
+/// standard input is a terminal.
+pub(crate) fn confirm(question: &str) -> Result<bool> {
+    eprint!("{question} [y/N] ");
+    io::stderr().flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 /// Returns an error if `path` is a folder or its parent folder does not exist. Commands call this

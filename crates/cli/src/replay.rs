@@ -6,11 +6,12 @@ use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 use rhae_engine::Catalog;
-use rhae_harness::recording_film;
+use rhae_harness::{games_dirs_of_recordings, recording_film};
 use rhae_protocol::Format;
 use rhae_report::{Film, GifOptions, animated_gif, film_sheet, replay_page};
 use rhae_session::{VerificationError, complete_recording};
@@ -40,6 +41,23 @@ impl ReplayArgs {
             | ReplayCommand::Convert { hosted, .. } => hosted,
             ReplayCommand::Show(args) => &args.hosted,
         }
+    }
+
+    fn files(&self) -> &[PathBuf] {
+        match &self.command {
+            ReplayCommand::Verify { files, .. } => files,
+            ReplayCommand::Render { file, .. } | ReplayCommand::Convert { file, .. } => {
+                std::slice::from_ref(file)
+            }
+            ReplayCommand::Show(args) => args.files(),
+        }
+    }
+
+    /// Loads the built-in environments and the hosted games of the flags or, without flags, those of
+    /// the runs to which the recordings belong.
+    fn games(&self) -> Result<Arc<dyn Catalog>> {
+        let recorded = games_dirs_of_recordings(self.files().iter().map(PathBuf::as_path));
+        self.hosted().games_of_run(&recorded)
     }
 }
 
@@ -120,7 +138,7 @@ enum TargetFormat {
 }
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
-    let games = &args.hosted().games()?;
+    let games = &args.games()?;
     match &args.command {
         ReplayCommand::Verify { files, .. } => return verify(games, files),
         ReplayCommand::Show(args) => return show::run(games, args),

@@ -11,8 +11,9 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rhae_agents::AGENTS;
 use rhae_harness::{
-    Budget, CONTEXT_TOKENS_RANGE, LocatedRun, LocationRequest, ModelOptions, Progress,
-    REPEAT_RANGE, Results, ResumeOptions, RunRequest, models_for_agent, open_run,
+    Budget, CONTEXT_TOKENS_RANGE, Consent, HarnessError, LocatedRun, LocationRequest,
+    ModelOptions, Progress, REPEAT_RANGE, Results, ResumeOptions, RunRequest, models_for_agent,
+    open_run,
 };
 use rhae_protocol::{Ending, Scorecard};
 use rhae_report::card_table;
@@ -26,6 +27,10 @@ use crate::output;
 use crate::run_args::{IdentityArgs, LimitArgs};
 
 pub(crate) use rhae_harness::read_recording;
+
+/// The exit code of a run in which an environment failed, so that results are missing. `rhae
+/// validate` has the same code for an incomplete validation.
+const INCOMPLETE: u8 = 3;
 
 /// Run an agent on environments and write a scorecard, recordings and a report.
 ///
@@ -88,8 +93,9 @@ pub(crate) struct RunArgs {
     /// Open the server's scorecards in competition mode
     #[arg(long, requires = "server")]
     competition: bool,
-    /// Resume an interrupted run; only limits, --key and --models may be given again
-    #[arg(long, conflicts_with_all = ["agent", "agent_cmd", "games", "seed", "env_seed", "repeat", "budget", "method", "step_timeout", "out", "server", "competition", "keep_reasoning", "context_tokens"])]
+    /// Resume an interrupted run; only limits, --key and --models may be given again. If other users
+    /// can change the folder, --agent-cmd and --server must be repeated
+    #[arg(long, conflicts_with_all = ["agent", "games", "seed", "env_seed", "repeat", "budget", "method", "step_timeout", "out", "competition", "keep_reasoning", "context_tokens"])]
     resume: Option<PathBuf>,
     /// Print the summary as JSON
     #[arg(long)]
@@ -167,15 +173,46 @@ fn started(args: &RunArgs) -> Result<LocatedRun> {
 /// Prepares a run that an earlier process started.
 fn resumed(args: &RunArgs, folder: &Path) -> Result<LocatedRun> {
     let (folder, config) = open_run(folder)?;
-    let options = ResumeOptions {
+    let mut options = ResumeOptions {
         jobs: args.limits.jobs(),
         task_timeout_s: args.limits.task_timeout,
         run_timeout_s: args.limits.run_timeout,
         model: model_options(args, config.agent.as_deref())?,
+        agent_cmd: args.agent_cmd.clone(),
+        server: args.server.clone(),
     };
-    location(args).prepare_resumed(folder, config, &options, |folders| {
-        args.hosted.games_in(folders)
-    })
+    loop {
+        let prepared = location(args).prepare_resumed(
+            folder.clone(),
+            config.clone(),
+            &options,
+            |folders| args.hosted.games_in(folders),
+        );
+        let error = match prepared {
+            Ok(run) => return Ok(run),
+            Err(error) => error,
+        };
+        match error.downcast_ref::<HarnessError>() {
+            Some(HarnessError::NeedsConsent {
+                consent, reason, ..
+            }) if is_allowed(consent, reason)? => consent.grant(&mut options),
+            _ => return Err(error),
+        }
+    }
+}
+
+/// Asks on the terminal whether the run may do what its folder asks for. Without a terminal, it may
+/// not.
+fn is_allowed(consent: &Consent, reason: &str) -> Result<bool> {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return Ok(false);
+    }
+    eprintln!(
+        "Resuming this run would {}, but {}.",
+        output::plain(&consent.to_string()),
+        output::plain(reason)
+    );
+    output::confirm("Is this what you started, and may it continue?")
 }
 
 fn location(args: &RunArgs) -> LocationRequest {
@@ -210,7 +247,12 @@ fn report(results: &Results, json: bool) -> Result<ExitCode> {
         ))?;
         output::print(&format!("report: {}", results.summary.report))?;
     }
-    for ending in [Ending::Failed, Ending::Timeout, Ending::Interrupted] {
+    for ending in [
+        Ending::Failed,
+        Ending::EnvironmentFailed,
+        Ending::Timeout,
+        Ending::Interrupted,
+    ] {
         for reason in reasons(&results.cards, &ending) {
             eprintln!("{ending}: {}", output::plain(&reason));
         }
@@ -226,6 +268,8 @@ fn report(results: &Results, json: bool) -> Result<ExitCode> {
     let all_failed = results.summary.failed_plays as usize == plays;
     Ok(if all_failed {
         ExitCode::FAILURE
+    } else if results.summary.failed_environments > 0 {
+        INCOMPLETE.into()
     } else {
         ExitCode::SUCCESS
     })
@@ -243,7 +287,7 @@ fn reasons(cards: &[Scorecard], ending: &Ending) -> Vec<String> {
         if let Some(reason) = run
             .message
             .as_deref()
-            .or((*ending == Ending::Failed).then_some("no reason was given"))
+            .or(ending.is_failure().then_some("no reason was given"))
         {
             *reasons.entry(reason).or_default() += 1;
         }

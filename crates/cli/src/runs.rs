@@ -1,6 +1,6 @@
 //! `rhae runs`: lists, shows and removes run folders.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -88,19 +88,50 @@ fn list(args: &ListArgs) -> Result<ExitCode> {
     }
     if runs.is_empty() {
         output::print(&format!("no runs in `{}`", args.folder.display()))?;
+        return Ok(ExitCode::SUCCESS);
     }
-    for run in &runs {
-        let name = run.identity.name.as_deref().unwrap_or_default();
-        output::print(&output::plain(&format!(
-            "{:<20}  {:<11}  {:>8}  {:<20}  {}  {name}",
-            time(run.started_ms),
-            run.status.name(),
-            percent(run.score),
-            run.agent,
-            run.folder
-        )))?;
-    }
+    output::print(&output::plain(&table(&runs)))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Formats a list of runs, one line each, with aligned columns.
+fn table(runs: &[RunListing]) -> String {
+    let rows: Vec<[String; 6]> = runs
+        .iter()
+        .map(|run| {
+            [
+                time(run.started_ms),
+                run.status.name().to_owned(),
+                percent(run.score),
+                short(&run.agent),
+                run.folder.clone(),
+                run.identity.name.clone().unwrap_or_default(),
+            ]
+        })
+        .collect();
+    let width = |column: usize| {
+        let lengths = rows.iter().map(|row| row[column].chars().count());
+        lengths.max().unwrap_or(0)
+    };
+    let [started, status, score, agent, folder] = [0, 1, 2, 3, 4].map(width);
+    let line = |row: &[String; 6]| {
+        let line = format!(
+            "{:<started$}  {:<status$}  {:>score$}  {:<agent$}  {:<folder$}  {}",
+            row[0], row[1], row[2], row[3], row[4], row[5]
+        );
+        line.trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+/// Shortens the name of an agent, which may be a long command, to one line of 24 characters.
+fn short(agent: &str) -> String {
+    const MAX_CHARS: usize = 24;
+    let line = agent.lines().next().unwrap_or_default();
+    if line.chars().count() <= MAX_CHARS && line.len() == agent.len() {
+        return line.to_owned();
+    }
+    line.chars().take(MAX_CHARS - 1).chain(['…']).collect()
 }
 
 fn show(args: &ShowArgs) -> Result<ExitCode> {
@@ -172,11 +203,7 @@ fn confirmed(folders: &[PathBuf]) -> Result<bool> {
     for folder in folders {
         eprintln!("{}", folder.display());
     }
-    eprint!("Remove these run folders with all their files? [y/N] ");
-    std::io::stderr().flush()?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    output::confirm("Remove these run folders with all their files?")
 }
 
 fn time(ms: Option<u64>) -> String {
@@ -185,4 +212,43 @@ fn time(ms: Option<u64>) -> String {
 
 fn percent(score: Option<f64>) -> String {
     score.map_or_else(String::new, |score| format!("{score:.2} %"))
+}
+
+#[cfg(test)]
+mod tests {
+    use rhae_protocol::{RunIdentity, RunStatus};
+
+    use super::*;
+
+    #[test]
+    fn long_names_do_not_shift_the_columns() {
+        let run = |agent: &str, folder: &str| RunListing {
+            folder: folder.to_owned(),
+            kind: "plays".to_owned(),
+            run_id: String::new(),
+            agent: agent.to_owned(),
+            software: String::new(),
+            status: RunStatus::Finished,
+            started_ms: Some(5),
+            ended_ms: None,
+            score: Some(1.0),
+            cost_usd: None,
+            identity: RunIdentity {
+                name: Some("NAME".to_owned()),
+                ..RunIdentity::default()
+            },
+        };
+        let text = table(&[
+            run("random", "runs/a"),
+            run("python3 -c 'a very long command of an agent'", "runs/a-longer-name"),
+            run("two\nlines", "runs/b"),
+        ]);
+        let at: Vec<usize> = text
+            .lines()
+            .map(|line| line.chars().collect::<Vec<_>>().windows(4).position(|four| four == ['N', 'A', 'M', 'E']).unwrap())
+            .collect();
+        assert_eq!(at.len(), 3, "{text}");
+        assert!(at.iter().all(|&column| column == at[0]), "{text}");
+        assert!(text.contains("python3 -c 'a very long…") && text.contains("two…"), "{text}");
+    }
 }

@@ -17,7 +17,8 @@ use rhae_llm::{Attempt, CostBound, SpendGuard, SpendRefusal};
 use rhae_protocol::{ResetRule, RunConfig};
 use rhae_session::Play;
 
-use crate::play::{MAX_UNCOUNTED, ObservationBuffer};
+use crate::observation_buffer::ObservationBuffer;
+use crate::stuck_play::{UncountedCommands, dead_end};
 use crate::{Budget, HarnessError, RunSpec};
 
 /// Checks a new run that starts `jobs` plays at once. `local` opens environments in this process.
@@ -180,26 +181,26 @@ fn replay(
     });
     let mut agent = ModelAgent::start(&replaying, seed, log).ok()?;
     let mut observation = ObservationBuffer::of(&play.current());
-    let mut uncounted_in_a_row = 0;
-    while uncounted_in_a_row < MAX_UNCOUNTED {
+    let mut uncounted = UncountedCommands::default();
+    if dead_end(play).is_some() {
+        return None;
+    }
+    loop {
         let Ok(decision) = agent.act(&observation.view()) else {
             return guard.refused();
         };
+        let should_count = observation.should_count(decision.action);
         let step = play.command(decision.action).ok()?;
         let outcome = step.outcome;
         observation = ObservationBuffer::of(&step);
-        uncounted_in_a_row = if outcome.counted {
-            0
-        } else {
-            uncounted_in_a_row + 1
-        };
         if outcome.state == PlayState::Win
+            || uncounted.add(outcome.counted, should_count).is_some()
+            || dead_end(play).is_some()
             || budget.is_used_up(play.tally(), &play.info().baselines)
         {
             return None;
         }
     }
-    None
 }
 
 /// A spend guard that refuses every transmission and keeps the worst case of the last one.

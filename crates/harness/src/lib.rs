@@ -78,34 +78,42 @@
 //! ```
 
 mod budget;
+mod consent;
 mod film;
 mod first_request;
 mod ids;
 mod journal;
 mod location;
 mod model_player;
+mod observation_buffer;
 mod play;
+mod play_end;
 mod ranges;
+mod recorded_games;
 mod remote;
 mod request;
 mod results;
 mod run;
+mod stuck_play;
 
 pub use budget::{Budget, BudgetError};
+pub use consent::Consent;
 pub use film::recording_film;
 pub use ids::play_id;
 pub use journal::load_plays;
 pub use location::{LocatedRun, LocationRequest, models_for_agent};
 pub use model_player::ModelOptions;
 pub use ranges::{CONTEXT_TOKENS_RANGE, JOBS_RANGE, REPEAT_RANGE};
+pub use recorded_games::games_dirs_of_recordings;
 pub use remote::RemoteArena;
 pub use request::{
-    PreparedRun, ResumeOptions, RunRequest, open_run, prepare_resumed, read_recording,
-    select_games, selected_games,
+    PreparedRun, ResumeOptions, RunRequest, open_run, read_recording, select_games, selected_games,
 };
 pub use results::{Results, assemble};
 pub use rhae_runs::{RunFolder, new_run_id};
 pub use run::{Arena, Progress, RunSpec, run};
+
+use std::path::PathBuf;
 
 use rhae_agents::UnknownAgent;
 use rhae_client::ClientError;
@@ -135,6 +143,18 @@ pub enum HarnessError {
     /// allows it.
     #[error("{0}")]
     SpendLimit(String),
+    /// Other users can change the folder of a run that is to be resumed, so the user must allow what
+    /// it would execute.
+    #[error(
+        "resuming `{}` would {consent}, but {reason}; if it is what you started, repeat it with `{}`, or make the folder writable only by you",
+        folder.display(), consent.flag()
+    )]
+    NeedsConsent {
+        folder: PathBuf,
+        consent: Consent,
+        /// Why other users can change the folder.
+        reason: String,
+    },
     /// An option of a [`RunRequest`] is invalid or does not fit the others.
     #[error("{0}")]
     Request(String),

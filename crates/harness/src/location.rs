@@ -13,9 +13,11 @@ use rhae_llm::Models;
 use rhae_protocol::RunConfig;
 use rhae_runs::{RunFolder, RunsError};
 
+use crate::consent::check_consent;
+use crate::request::prepare_resumed;
 use crate::{
     Arena as _, HarnessError, PreparedRun, Progress, RemoteArena, Results, ResumeOptions,
-    RunRequest, RunSpec, prepare_resumed, run,
+    RunRequest, RunSpec, run,
 };
 
 /// The environment variable with the API key of a server.
@@ -112,9 +114,11 @@ impl LocationRequest {
     ///
     /// # Errors
     ///
-    /// Returns the errors of `load`, [`RemoteArena::connect`] and [`prepare_resumed`], an error if
-    /// there are folders of hosted games but the run uses a server, and an error if the source of a
-    /// hosted game has changed since the start.
+    /// Returns [`HarnessError::NeedsConsent`] if other users can change the folder and `options` do
+    /// not repeat what the run would execute. Returns the errors of `load` and
+    /// [`RemoteArena::connect`], and an error if an option is invalid, if there are folders of
+    /// hosted games but the run uses a server, or if the settings of the model or the source of a
+    /// hosted game differ from the start of the run.
     pub fn prepare_resumed<E: From<HarnessError>>(
         &self,
         folder: RunFolder,
@@ -122,6 +126,7 @@ impl LocationRequest {
         options: &ResumeOptions,
         load: impl Fn(&[PathBuf]) -> Result<Arc<dyn Catalog>, E>,
     ) -> Result<LocatedRun, E> {
+        check_consent(&folder, &config, options)?;
         let location = if let Some(url) = &config.server {
             Location::Remote(self.connect(url, config.competition, load(&[])?)?)
         } else if self.games_dirs.is_empty() {

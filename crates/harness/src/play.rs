@@ -3,31 +3,35 @@
 //! **Invariant:** the thread never holds the lock while it waits for an action of the agent or for
 //! the environment. The supervising thread can therefore abort a play while either of them hangs,
 //! for example an agent in an endless loop or a server that does not respond.
+//!
+//! **Invariant:** a failure of the environment ends the play as `environment failed`, never as a
+//! failure of the agent.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::BufWriter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rhae_agents::{AbortHandle, Agent, AgentError, AgentSpec, Decision, View, log_path};
-use rhae_engine::{Action, Catalog, Frame, PlayState};
+use rhae_agents::{
+    AbortHandle, Agent, AgentError, AgentSpec, Decision, PlayContext, StderrLog, log_path,
+};
+use rhae_engine::{Action, Catalog, PlayState};
 use rhae_protocol::{
     Details, Ending, Entry, Header, ModelUsage, PlayResult, RecordingWriter, ResetRule, RunOutcome,
     SOFTWARE,
 };
 use rhae_runs::RunsError;
-use rhae_session::{Play, PlayStep, Tally};
+use rhae_session::{Play, StepOutcome, Tally};
 
+use crate::observation_buffer::ObservationBuffer;
+use crate::play_end::PlayEnd;
+use crate::stuck_play::{UncountedCommands, dead_end};
 use crate::{Budget, HarnessError};
 
-/// The number of consecutive uncounted commands after which the agent is considered stuck and the
-/// play ends as `failed`.
-pub(crate) const MAX_UNCOUNTED: u32 = 1000;
 /// The time that an agent has, after it was stopped at the time limit of its play, to report the
 /// usage of its last request.
 const TIMEOUT_GRACE_PERIOD: Duration = Duration::from_secs(2);
@@ -49,6 +53,8 @@ pub(crate) struct PlaySpec {
     pub(crate) recording_name: String,
     /// The file for the standard error of an agent process.
     pub(crate) stderr_path: PathBuf,
+    /// The folder for files of an agent process, as an absolute path.
+    pub(crate) output_dir: PathBuf,
 }
 
 /// A play in progress, shared by its own thread and the thread that supervises the run.
@@ -62,6 +68,8 @@ pub(crate) struct RunningPlay {
     timed_out: AtomicBool,
     /// Whether the agent has been dropped, which may happen long after the end of the play.
     agent_exited: AtomicBool,
+    /// The standard error of an agent process. It has its own lock.
+    stderr: StderrLog,
     shared: Mutex<SharedState>,
 }
 
@@ -108,31 +116,6 @@ pub(crate) enum Finished {
     Unwritable(HarnessError),
 }
 
-/// How a play ended, with the error if one ended it.
-pub(crate) struct PlayEnd {
-    ending: Ending,
-    message: Option<String>,
-}
-
-impl PlayEnd {
-    /// The play failed for this reason.
-    pub(crate) const fn failed(reason: String) -> Self {
-        Self {
-            ending: Ending::Failed,
-            message: Some(reason),
-        }
-    }
-}
-
-impl From<Ending> for PlayEnd {
-    fn from(ending: Ending) -> Self {
-        Self {
-            ending,
-            message: None,
-        }
-    }
-}
-
 /// The reason why a play stops without an ending.
 enum EarlyExit {
     Interrupted { reason: String, all_plays: bool },
@@ -163,6 +146,7 @@ impl RunningPlay {
             turn_started_ms,
             timed_out: AtomicBool::new(false),
             agent_exited,
+            stderr: StderrLog::default(),
             shared,
         });
         let own = Arc::clone(&running);
@@ -174,10 +158,12 @@ impl RunningPlay {
             // The agent may also panic outside `act`: while it is built, ended or dropped.
             if let Err(panic) =
                 catch_unwind(AssertUnwindSafe(|| own.play(catalog.as_ref(), &report)))
-                && let Some(finished) = own.abort(panic_end(panic.as_ref()))
+                && let Some(finished) = own.abort(PlayEnd::agent_panicked(panic.as_ref()))
             {
                 report(finished);
             }
+            // This fails, as intended, if the agent has written files.
+            let _ = fs::remove_dir(&own.spec.output_dir);
             own.agent_exited.store(true, Ordering::Release);
         });
         match spawned {
@@ -207,9 +193,16 @@ impl RunningPlay {
     ///
     /// A hanging thread is abandoned, never joined. A hanging process is killed.
     pub(crate) fn abort(&self, end: PlayEnd) -> Option<Finished> {
+        let end = self.with_stderr_tail(end);
         let mut shared = self.shared();
         shared.stop();
-        self.finish(&mut shared, end)
+        self.close(&mut shared, end)
+    }
+
+    /// Ends the play from its own thread. Returns `None` if it was aborted in the meantime.
+    fn finish(&self, end: PlayEnd) -> Option<Finished> {
+        let end = self.with_stderr_tail(end);
+        self.close(&mut self.shared(), end)
     }
 
     /// Stops the agent if the time limit of the play has passed. The thread of the play then ends
@@ -280,41 +273,20 @@ impl RunningPlay {
     /// The result is reported before the agent is ended and dropped, so that a slow agent cannot
     /// change it. Nothing is reported if the play was aborted in the meantime.
     fn play(&self, catalog: &dyn Catalog, report: &dyn Fn(Finished)) {
-        let mut play = match catalog.open(&self.spec.game_id, self.spec.env_seed) {
-            Ok(environment) => Play::new(environment, ResetRule::LevelsOnly),
-            Err(error) => {
-                let end = PlayEnd::failed(error.to_string());
-                return self
-                    .finish(&mut self.shared(), end)
-                    .into_iter()
-                    .for_each(report);
-            }
+        let mut play = match self.open(catalog) {
+            Ok(play) => play,
+            Err(end) => return self.finish(end).into_iter().for_each(report),
         };
         match self.start_recording(&play) {
             Ok(true) => {}
             Ok(false) => return,
             Err(error) => return report(Finished::Unwritable(error)),
         }
-        let stderr = match &self.spec.agent {
-            AgentSpec::Command(_) => {
-                File::create(&self.spec.stderr_path).map_or_else(|_| Stdio::null(), Stdio::from)
-            }
-            _ => Stdio::null(),
-        };
         // The time limit of a turn also covers the start of the agent.
         self.turn_started_ms.store(self.now_ms(), Ordering::Relaxed);
-        let mut agent = match self.spec.agent.build(
-            self.spec.agent_seed,
-            stderr,
-            &log_path(&self.spec.recording_path),
-        ) {
+        let mut agent = match self.build_agent() {
             Ok(agent) => agent,
-            Err(error) => {
-                return self
-                    .finish(&mut self.shared(), end_of(error))
-                    .into_iter()
-                    .for_each(report);
-            }
+            Err(error) => return self.finish(error.into()).into_iter().for_each(report),
         };
         {
             let mut shared = self.shared();
@@ -336,12 +308,35 @@ impl RunningPlay {
             }
         };
         let ending = end.ending.clone();
-        self.finish(&mut self.shared(), end)
-            .into_iter()
-            .for_each(report);
+        self.finish(end).into_iter().for_each(report);
         agent.end(&ending);
         drop(agent);
         self.shared().abort_handle = None;
+    }
+
+    /// Opens the environment.
+    fn open(&self, catalog: &dyn Catalog) -> Result<Play, PlayEnd> {
+        let opened = catch_unwind(AssertUnwindSafe(|| {
+            catalog.open(&self.spec.game_id, self.spec.env_seed)
+        }));
+        let environment =
+            opened.map_err(|panic| PlayEnd::environment_panicked(panic.as_ref()))??;
+        Ok(Play::new(environment, ResetRule::LevelsOnly))
+    }
+
+    fn build_agent(&self) -> Result<Box<dyn Agent>, AgentError> {
+        if matches!(self.spec.agent, AgentSpec::Command(_)) {
+            // An agent that needs the folder reports that it is missing.
+            let _ = fs::create_dir_all(&self.spec.output_dir);
+        }
+        self.spec.agent.build(&PlayContext {
+            seed: self.spec.agent_seed,
+            model_log: log_path(&self.spec.recording_path),
+            play_id: self.spec.guid.clone(),
+            output_dir: self.spec.output_dir.clone(),
+            stderr_path: self.spec.stderr_path.clone(),
+            stderr: self.stderr.clone(),
+        })
     }
 
     /// Creates the recording and writes its first entry. Returns false if the play was aborted in
@@ -373,28 +368,27 @@ impl RunningPlay {
         agent: &mut dyn Agent,
     ) -> Result<Option<PlayEnd>, EarlyExit> {
         let mut observation = ObservationBuffer::of(&play.current());
-        let mut uncounted_in_a_row = 0;
+        let mut uncounted = UncountedCommands::default();
+        if let Some(end) = dead_end(play) {
+            return Ok(Some(end));
+        }
         loop {
             self.turn_started_ms.store(self.now_ms(), Ordering::Relaxed);
             let decision = match catch_unwind(AssertUnwindSafe(|| agent.act(&observation.view()))) {
                 Ok(Ok(decision)) => decision,
                 Ok(Err(error)) => {
-                    let mut shared = self.shared();
-                    add_usage(
-                        &mut shared.spent,
-                        play.tally().level(),
-                        &agent.unreported_usage(),
-                    );
+                    let usage = agent.unreported_usage();
+                    add_usage(&mut self.shared().spent, play.tally().level(), &usage);
                     return match error {
                         // The agent was stopped.
                         _ if self.is_timed_out() => Ok(Some(self.timeout_end())),
                         AgentError::Interrupted { reason, all_plays } => {
                             Err(EarlyExit::Interrupted { reason, all_plays })
                         }
-                        error => Ok(Some(end_of(error))),
+                        error => Ok(Some(error.into())),
                     };
                 }
-                Err(panic) => return Ok(Some(panic_end(panic.as_ref()))),
+                Err(panic) => return Ok(Some(PlayEnd::agent_panicked(panic.as_ref()))),
             };
             self.turn_started_ms
                 .store(NOT_AGENTS_TURN, Ordering::Relaxed);
@@ -414,32 +408,28 @@ impl RunningPlay {
             if self.is_timed_out() {
                 return Ok(Some(self.timeout_end()));
             }
-            let step = match play.command(action) {
-                Ok(step) => step,
-                Err(error) => return Ok(Some(PlayEnd::failed(error.to_string()))),
+            let should_count = observation.should_count(action);
+            let (outcome, entry) = match execute(play, action, details) {
+                Ok((outcome, entry, next)) => {
+                    observation = next;
+                    (outcome, entry)
+                }
+                Err(end) => return Ok(Some(end)),
             };
-            let outcome = step.outcome;
-            let entry = step.entry(action, details);
-            observation = ObservationBuffer::of(&step);
             if !self
                 .record(&entry, play.tally())
                 .map_err(EarlyExit::Unwritable)?
             {
                 return Ok(None);
             }
-            uncounted_in_a_row = if outcome.counted {
-                0
-            } else {
-                uncounted_in_a_row + 1
-            };
             if outcome.state == PlayState::Win {
                 return Ok(Some(Ending::Won.into()));
             }
-            if uncounted_in_a_row >= MAX_UNCOUNTED {
-                let reason = format!(
-                    "the agent sent {MAX_UNCOUNTED} consecutive commands that were not counted"
-                );
-                return Ok(Some(PlayEnd::failed(reason)));
+            if let Some(end) = uncounted
+                .add(outcome.counted, should_count)
+                .or_else(|| dead_end(play))
+            {
+                return Ok(Some(end));
             }
             if self
                 .spec
@@ -466,8 +456,7 @@ impl RunningPlay {
     }
 
     /// Closes the recording and returns the result, or `None` if the recording was already closed.
-    fn finish(&self, shared: &mut SharedState, end: PlayEnd) -> Option<Finished> {
-        let end = self.with_stderr_tail(end);
+    fn close(&self, shared: &mut SharedState, end: PlayEnd) -> Option<Finished> {
         let closed = match std::mem::replace(&mut shared.writer, Writer::Closed) {
             Writer::Closed => return None,
             // The environment was never opened, so there is no recording.
@@ -502,17 +491,12 @@ impl RunningPlay {
         })
     }
 
-    /// Appends the last line of the agent's standard error to a failure, because it often names the
-    /// cause.
+    /// Appends the last line of the agent's standard error to a failure of the agent, because it
+    /// often names the cause. The caller must not hold the lock.
     fn with_stderr_tail(&self, mut end: PlayEnd) -> PlayEnd {
-        let (Ending::Failed, Some(reason)) = (&end.ending, &mut end.message) else {
-            return end;
-        };
-        let written = std::fs::read(&self.spec.stderr_path).unwrap_or_default();
-        let tail =
-            String::from_utf8_lossy(&written[written.len().saturating_sub(2000)..]).into_owned();
-        if let Some(line) = tail.lines().rfind(|line| !line.trim().is_empty()) {
-            let line: String = line.trim().chars().take(200).collect();
+        if let (Ending::Failed, Some(reason)) = (&end.ending, &mut end.message)
+            && let Some(line) = self.stderr.last_line()
+        {
             *reason += &format!("; last line on standard error: `{line}`");
         }
         end
@@ -551,38 +535,18 @@ impl RunningPlay {
     }
 }
 
-/// A copy of the last observation, which the agent can read without a lock.
-pub(crate) struct ObservationBuffer {
-    frames: Vec<Frame>,
-    state: PlayState,
-    levels_completed: u8,
-    win_levels: u8,
-    available: rhae_engine::ActionSet,
-    full_reset: bool,
-}
-
-impl ObservationBuffer {
-    pub(crate) fn of(step: &PlayStep<'_>) -> Self {
-        Self {
-            frames: step.frames.to_vec(),
-            state: step.outcome.state,
-            levels_completed: step.outcome.levels_completed,
-            win_levels: step.observation.win_levels,
-            available: step.observation.available,
-            full_reset: step.outcome.full_reset,
-        }
-    }
-
-    pub(crate) fn view(&self) -> View<'_> {
-        View {
-            frames: &self.frames,
-            state: self.state,
-            levels_completed: self.levels_completed,
-            win_levels: self.win_levels,
-            available: self.available,
-            full_reset: self.full_reset,
-        }
-    }
+/// Executes a command. Returns what is counted, recorded and shown to the agent.
+fn execute(
+    play: &mut Play,
+    action: Action,
+    details: Details,
+) -> Result<(StepOutcome, Entry, ObservationBuffer), PlayEnd> {
+    catch_unwind(AssertUnwindSafe(|| {
+        let step = play.command(action)?;
+        let (entry, next) = (step.entry(action, details), ObservationBuffer::of(&step));
+        Ok((step.outcome, entry, next))
+    }))
+    .unwrap_or_else(|panic| Err(PlayEnd::environment_panicked(panic.as_ref())))
 }
 
 fn header(spec: &PlaySpec, play: &Play) -> Header {
@@ -609,21 +573,4 @@ fn add_usage(spent: &mut Vec<ModelUsage>, level: usize, details: &Details) {
         }
         spent[level] += usage;
     }
-}
-
-fn end_of(error: AgentError) -> PlayEnd {
-    match error {
-        AgentError::Stopped => Ending::Stopped.into(),
-        AgentError::Failed(reason) | AgentError::Interrupted { reason, .. } => {
-            PlayEnd::failed(reason)
-        }
-    }
-}
-
-fn panic_end(panic: &(dyn std::any::Any + Send)) -> PlayEnd {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message");
-    PlayEnd::failed(format!("the agent panicked: {text}"))
 }

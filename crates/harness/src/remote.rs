@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rhae_client::{Card, CardOptions, Heartbeat, RemoteCatalog, RetryPolicy, Server, ServerCard};
-use rhae_engine::Catalog;
+use rhae_engine::{Catalog, UnknownGame};
 use rhae_protocol::{CardRecord, Ending, PlayRecord, RunConfig, Scorecard, ServerRecord};
 use rhae_runs::RunsError;
 
@@ -75,8 +75,9 @@ impl RemoteArena {
         self.server.address()
     }
 
-    /// Checks that a run with this configuration is possible on a server.
-    pub(crate) fn check(&self, config: &RunConfig) -> Result<(), HarnessError> {
+    /// Checks that a run with this configuration is possible on a server. Returns notes for the
+    /// user.
+    pub(crate) fn check(&self, config: &RunConfig) -> Result<Vec<String>, HarnessError> {
         let invalid = |message: String| Err(HarnessError::Request(message));
         if config.env_seed != 0 {
             return invalid(format!(
@@ -89,18 +90,31 @@ impl RemoteArena {
                 "--repeat is at most {MAX_CARDS} on a server, because each repeat has an open scorecard"
             ));
         }
-        let budget = config.budget.parse::<Budget>();
-        if matches!(budget, Ok(Budget::PerLevel(_))) {
-            for id in &config.games {
-                if self.listed.find(id)?.baselines.is_empty() {
-                    return invalid(format!(
-                        "the server has no baselines for `{id}`, so `--budget {}` is no limit; give a number of actions, such as `--budget 200`",
-                        config.budget
-                    ));
-                }
+        let mut unknown = Vec::new();
+        for id in &config.games {
+            if self.listed.find(id)?.baselines.is_empty() {
+                unknown.push(id.as_str());
             }
         }
-        Ok(())
+        Ok(baselines_note(&unknown, &config.budget)
+            .into_iter()
+            .collect())
+    }
+
+    /// Returns the error for an environment that the server does not list for this key.
+    pub(crate) fn describe_unknown(&self, unknown: &UnknownGame) -> HarnessError {
+        let listed: Vec<&str> = self
+            .server
+            .games()
+            .iter()
+            .map(|info| info.id.as_str())
+            .collect();
+        HarnessError::Request(format!(
+            "the server at {} lists no environment `{}` for this key; it lists {}",
+            self.address(),
+            unknown.name,
+            named(&listed)
+        ))
     }
 
     /// Runs the plays while heartbeats keep the cards open, closes the cards, and reports where the
@@ -205,6 +219,35 @@ impl Arena for RemoteArena {
     fn replays(&self) -> &dyn Catalog {
         self.replays.as_ref()
     }
+}
+
+/// Returns a note about environments without baselines.
+fn baselines_note(ids: &[&str], budget: &str) -> Option<String> {
+    if ids.is_empty() {
+        return None;
+    }
+    let limit = match budget.parse::<Budget>() {
+        Ok(Budget::PerLevel(times)) => format!(
+            ", and `--budget {budget}` allows {} actions on each level",
+            Budget::ASSUMED_BASELINE.saturating_mul(times)
+        ),
+        _ => String::new(),
+    };
+    Some(format!(
+        "the server has no baselines for {}: such a play has no score, which counts as 0{limit}",
+        named(ids)
+    ))
+}
+
+/// Lists the first ids.
+fn named(ids: &[&str]) -> String {
+    const SHOWN: usize = 8;
+    let shown: Vec<String> = ids.iter().take(SHOWN).map(|id| format!("`{id}`")).collect();
+    let more = match ids.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    shown.join(", ") + &more
 }
 
 /// Returns the opened cards with their repeat numbers.
@@ -317,4 +360,23 @@ fn by_level(counts: impl Iterator<Item = i64>) -> String {
         .rposition(|&count| count > 0)
         .map_or(0, |last| last + 1);
     format!("{:?}", &counts[..used])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn note_about_baselines_states_the_assumed_limit() {
+        assert_eq!(baselines_note(&[], "5x"), None);
+        assert_eq!(
+            baselines_note(&["ab12-v1"], "5x").unwrap(),
+            "the server has no baselines for `ab12-v1`: such a play has no score, which counts as 0, and `--budget 5x` allows 1000 actions on each level"
+        );
+        let ids = ["ab12-v1"; 10];
+        let note = baselines_note(&ids, "80").unwrap();
+        assert!(
+            note.ends_with("`ab12-v1` and 2 more: such a play has no score, which counts as 0")
+        );
+    }
 }

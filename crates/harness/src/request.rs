@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rhae_agents::AgentSpec;
-use rhae_engine::Catalog;
-use rhae_engine::Rng;
+use rhae_engine::{Catalog, CatalogError, Rng};
 use rhae_protocol::{RUN_VERSION, Recording, RunConfig, RunIdentity, SOFTWARE, compact_utc};
 use rhae_runs::{RunFolder, RunsError, new_run_id, now_ms, resume, unused_folder};
 use rhae_scoring::Method;
@@ -117,6 +116,11 @@ pub struct ResumeOptions {
     pub task_timeout_s: Option<f64>,
     pub run_timeout_s: Option<f64>,
     pub model: ModelOptions,
+    /// The shell command that the user allows to be executed, if the run has one. It must be the
+    /// command of the run. It is required if other users can change the run folder.
+    pub agent_cmd: Option<String>,
+    /// The address to which the user allows the API key to be sent, under the same rules.
+    pub server: Option<String>,
 }
 
 impl RunRequest {
@@ -154,7 +158,7 @@ impl RunRequest {
             }
             None => None,
         };
-        let games = selected_games(catalog, self.games.as_deref(), !self.games_dirs.is_empty())?;
+        let games = self.selected_games(catalog, remote)?;
         let mut identity = self.identity;
         identity.source_digests.retain(|id, _| games.contains(id));
         let config = RunConfig {
@@ -179,10 +183,10 @@ impl RunRequest {
             model: player.as_ref().map(|opened| opened.run.clone()),
             identity,
         };
-        if let Some(remote) = remote {
-            remote.check(&config)?;
-        }
-        let mut notes = Vec::new();
+        let mut notes = match remote {
+            Some(remote) => remote.check(&config)?,
+            None => Vec::new(),
+        };
         let agent = match player {
             Some(opened) => {
                 notes.extend(opened.warning());
@@ -212,6 +216,23 @@ impl RunRequest {
         Ok(PreparedRun { spec, notes })
     }
 
+    /// Returns the ids of the environments. An error about a server's environments refers to its
+    /// list.
+    fn selected_games(
+        &self,
+        catalog: &dyn Catalog,
+        remote: Option<&RemoteArena>,
+    ) -> Result<Vec<String>, HarnessError> {
+        let hosted_only = !self.games_dirs.is_empty();
+        let games = selected_games(catalog, self.games.as_deref(), hosted_only);
+        games.map_err(|error| match (error, remote) {
+            (HarnessError::Catalog(CatalogError::Unknown(unknown)), Some(remote)) => {
+                remote.describe_unknown(&unknown)
+            }
+            (error, _) => error,
+        })
+    }
+
     fn step_timeout_ms(&self, plays_model: bool) -> Result<u64, HarnessError> {
         // A model has its own timeouts, which may be hours long, so the step timeout must not end a
         // request before them.
@@ -237,7 +258,7 @@ impl RunRequest {
 ///
 /// Returns an error if the settings of the model differ from the start of the run, or an option is
 /// invalid.
-pub fn prepare_resumed(
+pub(crate) fn prepare_resumed(
     folder: RunFolder,
     mut config: RunConfig,
     options: &ResumeOptions,

@@ -2,7 +2,8 @@
 
 use rhae_engine::{Catalog, GameInfo};
 use rhae_protocol::{
-    Ending, ModelUsage, PlayResult, RunConfig, RunSummary, SOFTWARE, Scorecard, SummaryEnvironment,
+    Ending, EnvironmentScore, ModelUsage, PlayResult, RunConfig, RunSummary, SOFTWARE, Scorecard,
+    SummaryEnvironment, ValidResults,
 };
 use rhae_scoring::Method;
 use rhae_session::{CardMetadata, EnvironmentRuns, scorecard};
@@ -63,6 +64,18 @@ pub fn assemble(
             &infos.iter().map(runs_of).collect::<Vec<_>>(),
         ));
     }
+    let summary = summary(config, method, &infos, plays, &cards)?;
+    Ok(Results { cards, summary })
+}
+
+/// Computes the summary of a run from its cards.
+fn summary(
+    config: &RunConfig,
+    method: Method,
+    infos: &[GameInfo],
+    plays: &[PlayResult],
+    cards: &[Scorecard],
+) -> Result<RunSummary, HarnessError> {
     let card_scores: Vec<f64> = cards.iter().map(|card| card.score).collect();
     let headline = mean_interval_95(&card_scores)
         .ok_or_else(|| HarnessError::Config("a run needs at least one repeat".to_owned()))?;
@@ -70,7 +83,11 @@ pub fn assemble(
         && plays
             .iter()
             .all(|play| ending(play) != Some(&Ending::Interrupted));
-    let summary = RunSummary {
+    let ended_as = |wanted: Ending| {
+        let plays = plays.iter().filter(|play| ending(play) == Some(&wanted));
+        u32::try_from(plays.count()).unwrap_or(u32::MAX)
+    };
+    Ok(RunSummary {
         software: SOFTWARE.to_owned(),
         run_id: config.run_id.clone(),
         agent: agent_name(config),
@@ -79,15 +96,15 @@ pub fn assemble(
         budget: config.budget.clone(),
         score: headline.mean,
         score_half_width: headline.half_width,
+        // A score lies between 0 and 100, so no mean of scores lies outside.
+        score_interval: headline.half_width.map(|half| {
+            [headline.mean - half, headline.mean + half].map(|end| end.clamp(0.0, 100.0))
+        }),
+        valid_results: Some(valid_results(cards)),
         card_scores,
         finished,
-        failed_plays: u32::try_from(
-            plays
-                .iter()
-                .filter(|play| ending(play) == Some(&Ending::Failed))
-                .count(),
-        )
-        .unwrap_or(u32::MAX),
+        failed_plays: ended_as(Ending::Failed),
+        failed_environments: ended_as(Ending::EnvironmentFailed),
         provisional_baselines: infos.iter().any(|info| {
             info.baselines
                 .iter()
@@ -96,17 +113,52 @@ pub fn assemble(
         environments: infos
             .iter()
             .enumerate()
-            .map(|(index, info)| environment(info, index, &cards))
+            .map(|(index, info)| environment(info, index, cards))
             .collect(),
         folder: String::new(),
         report: String::new(),
         seconds: 0.0,
         spent: ModelUsage::total(cards.iter().filter_map(|card| card.spent)),
+        provider: config
+            .model
+            .as_ref()
+            .and_then(|model| model.config["provider"].as_str())
+            .map(str::to_owned),
         started_ms: None,
         ended_ms: None,
         identity: config.identity.clone(),
-    };
-    Ok(Results { cards, summary })
+    })
+}
+
+/// Returns the total over the valid results.
+fn valid_results(cards: &[Scorecard]) -> ValidResults {
+    let results = cards.iter().flat_map(|card| &card.environments);
+    let scores: Vec<f64> = results
+        .clone()
+        .filter(|environment| is_valid(environment))
+        .map(|environment| environment.score)
+        .collect();
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    ValidResults {
+        score: (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64),
+        n: number(scores.len()),
+        of: number(results.count()),
+    }
+}
+
+/// Returns whether the score of an environment on a card is a result of the agent: the play ended,
+/// the environment did not fail, and every completed level has a baseline.
+fn is_valid(environment: &EnvironmentScore) -> bool {
+    let baselines = environment.baseline_source.len();
+    last_ending(environment).is_valid_result()
+        && baselines > 0
+        && environment.levels_completed as usize <= baselines
+}
+
+/// Returns how the last run of an environment on a card ended.
+fn last_ending(environment: &EnvironmentScore) -> Ending {
+    let ending = environment.runs.last().and_then(|run| run.ending.clone());
+    ending.unwrap_or(Ending::NotPlayed)
 }
 
 /// Adds the number of levels that the plays of an environment without baselines have reported.
@@ -120,19 +172,12 @@ fn with_levels(mut info: GameInfo, plays: &[PlayResult]) -> GameInfo {
 
 fn environment(info: &GameInfo, index: usize, cards: &[Scorecard]) -> SummaryEnvironment {
     let on_cards: Vec<_> = cards.iter().map(|card| &card.environments[index]).collect();
-    let mean = |value: fn(&rhae_protocol::EnvironmentScore) -> f64| {
+    let mean = |value: fn(&EnvironmentScore) -> f64| {
         on_cards
             .iter()
             .map(|environment| value(environment))
             .sum::<f64>()
             / on_cards.len().max(1) as f64
-    };
-    let ending = |environment: &&rhae_protocol::EnvironmentScore| {
-        environment
-            .runs
-            .last()
-            .and_then(|run| run.ending.clone())
-            .unwrap_or(Ending::NotPlayed)
     };
     SummaryEnvironment {
         game_id: info.id.to_string(),
@@ -150,7 +195,10 @@ fn environment(info: &GameInfo, index: usize, cards: &[Scorecard]) -> SummaryEnv
             .iter()
             .map(|baseline| baseline.source.name().to_owned())
             .collect(),
-        endings: on_cards.iter().map(ending).collect(),
+        endings: on_cards
+            .iter()
+            .map(|environment| last_ending(environment))
+            .collect(),
         spent: ModelUsage::total(on_cards.iter().filter_map(|environment| environment.spent)),
     }
 }

@@ -20,7 +20,8 @@ use rhae_session::replay_with;
 use crate::film::film;
 use crate::first_request;
 use crate::journal::plays;
-use crate::play::{Finished, PlayEnd, PlaySpec, RunningPlay};
+use crate::play::{Finished, PlaySpec, RunningPlay};
+use crate::play_end::PlayEnd;
 use crate::{Budget, HarnessError, Results, assemble, play_id};
 
 /// The interval at which the running plays are checked for timeouts.
@@ -113,6 +114,8 @@ pub fn run(
     let (journal, lines) = Journal::open(&spec.folder)?;
     let earlier = EarlierProcesses::of(&lines);
     let mut all = Plays::new(spec, arena, journal, lines)?;
+    // A run that has finished is only reported again.
+    let finished_ms = earlier.finished_ms.filter(|_| all.waiting.is_empty());
     if spec.resumed {
         first_request::check_resumed(spec, arena.replays(), &all.waiting)?;
     }
@@ -121,10 +124,12 @@ pub fn run(
         .run_timeout_ms
         .map(|limit| started + Duration::from_millis(limit.saturating_sub(earlier.working_ms)));
     let started_ms = earlier.started_ms.unwrap_or_else(now_ms);
-    all.journal.append(&JournalLine::Started {
-        at_ms: now_ms(),
-        resumed: spec.resumed,
-    })?;
+    if finished_ms.is_none() {
+        all.journal.append(&JournalLine::Started {
+            at_ms: now_ms(),
+            resumed: spec.resumed,
+        })?;
+    }
     all.play_all(interrupt, progress)?;
     let mut play_results = all.take_results()?;
     play_results.sort_by_key(|play| {
@@ -136,11 +141,13 @@ pub fn run(
     let mut results = assemble(&spec.config, method, arena.environments(), &play_results)?;
     results.summary.folder = spec.folder.path().display().to_string();
     results.summary.report = spec.folder.file("report.html").display().to_string();
-    results.summary.seconds = started.elapsed().as_secs_f64();
+    let own_time = finished_ms.map_or(started.elapsed(), |_| Duration::ZERO);
+    let working_time = Duration::from_millis(earlier.working_ms) + own_time;
+    results.summary.seconds = working_time.as_secs_f64();
     results.summary.started_ms = Some(started_ms);
-    results.summary.ended_ms = Some(now_ms());
+    results.summary.ended_ms = Some(finished_ms.unwrap_or_else(now_ms));
     write_results(spec, arena.replays(), &results, &play_results)?;
-    if results.summary.finished {
+    if results.summary.finished && finished_ms.is_none() {
         all.journal
             .append(&JournalLine::Finished { at_ms: now_ms() })?;
     }
@@ -238,10 +245,14 @@ impl<'a> Plays<'a> {
     fn start(&mut self, repeat: u32, id: &str) -> Result<(), HarnessError> {
         let config = &self.spec.config;
         let recording_name = first_request::recording_name(repeat, id);
+        let guid = play_id(&config.run_id, repeat, id);
+        // Agents may change their working directory, so the path of their folder is absolute.
+        let output_dir = self.spec.folder.file(&format!("outputs/{guid}"));
         let play_spec = PlaySpec {
             repeat,
             game_id: id.to_owned(),
-            guid: play_id(&config.run_id, repeat, id),
+            output_dir: std::path::absolute(&output_dir).unwrap_or(output_dir),
+            guid,
             agent: self.spec.agent.clone(),
             agent_seed: config.agent_seed(repeat),
             env_seed: config.env_seed,
@@ -388,6 +399,8 @@ struct EarlierProcesses {
     started_ms: Option<u64>,
     /// The total working time. For a process that was killed, the time up to its last line counts.
     working_ms: u64,
+    /// The end of the run, if the last line says that it has finished.
+    finished_ms: Option<u64>,
 }
 
 impl EarlierProcesses {
@@ -405,6 +418,10 @@ impl EarlierProcesses {
                     last_ms = last_ms.max(at_ms);
                 }
             }
+            earlier.finished_ms = match *line {
+                JournalLine::Finished { at_ms } => Some(at_ms),
+                _ => None,
+            };
         }
         earlier
     }

@@ -21,7 +21,7 @@ pub struct EvidenceFile {
 }
 
 /// Plays the actions and returns the recording. If the environment fails or panics, the recording
-/// ends there as failed.
+/// ends there as `environment failed`.
 ///
 /// # Errors
 ///
@@ -59,11 +59,11 @@ pub fn record(
             Ok(Ok(entry)) => writer.entry(&entry)?,
             Ok(Err(error)) => {
                 let reason = format!("{action}: {error}");
-                return Ok(writer.end(&Ending::Failed, Some(&reason))?);
+                return Ok(writer.end(&Ending::EnvironmentFailed, Some(&reason))?);
             }
             Err(_) => {
                 let reason = format!("{action}: the environment panicked");
-                return Ok(writer.end(&Ending::Failed, Some(&reason))?);
+                return Ok(writer.end(&Ending::EnvironmentFailed, Some(&reason))?);
             }
         }
     }

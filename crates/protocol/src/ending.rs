@@ -35,9 +35,12 @@ pub enum Ending {
     Timeout,
     /// The agent chose to stop.
     Stopped,
-    /// The agent or the environment failed, for example because it crashed, gave no action in
-    /// time or violated the protocol.
+    /// The agent failed, for example because it crashed, gave no action in time or violated the
+    /// protocol.
     Failed,
+    /// The environment failed, for example because it could not be opened, crashed or did not
+    /// respond. The agent is not at fault, so the play is not a valid result.
+    EnvironmentFailed,
     /// A full reset started another run of the play.
     Reset,
     /// The process that ran the play was interrupted. Such plays are never journalled.
@@ -50,12 +53,13 @@ pub enum Ending {
 
 impl Ending {
     /// Every ending that has a fixed name.
-    const KNOWN: [Self; 8] = [
+    const KNOWN: [Self; 9] = [
         Self::Won,
         Self::Budget,
         Self::Timeout,
         Self::Stopped,
         Self::Failed,
+        Self::EnvironmentFailed,
         Self::Reset,
         Self::Interrupted,
         Self::NotPlayed,
@@ -69,6 +73,7 @@ impl Ending {
             Self::Timeout => "timeout",
             Self::Stopped => "stopped",
             Self::Failed => "failed",
+            Self::EnvironmentFailed => "environment failed",
             Self::Reset => "reset",
             Self::Interrupted => "interrupted",
             Self::NotPlayed => "not played",
@@ -81,7 +86,26 @@ impl Ending {
     pub(crate) const fn closes_recording(&self) -> bool {
         matches!(
             self,
-            Self::Won | Self::Budget | Self::Timeout | Self::Stopped | Self::Failed
+            Self::Won
+                | Self::Budget
+                | Self::Timeout
+                | Self::Stopped
+                | Self::Failed
+                | Self::EnvironmentFailed
+        )
+    }
+
+    /// Returns whether the agent or the environment failed.
+    pub const fn is_failure(&self) -> bool {
+        matches!(self, Self::Failed | Self::EnvironmentFailed)
+    }
+
+    /// Returns whether a play with this ending is a valid result of its agent. A play that never
+    /// started, was interrupted or ended because the environment failed is not.
+    pub const fn is_valid_result(&self) -> bool {
+        !matches!(
+            self,
+            Self::EnvironmentFailed | Self::Interrupted | Self::NotPlayed
         )
     }
 }

@@ -111,8 +111,8 @@ pub use recording::{
 pub use request::{CardBody, CommandBody, Coordinate, Field, OpeningBody, ShareBody};
 pub use rest::{ActionBody, FrameBody, FrameResponse, GameListing};
 pub use run::{
-    CardRecord, JournalLine, LevelOutcome, ModelRun, PlayRecord, PlayResult, RUN_VERSION,
-    RunConfig, RunOutcome, RunSummary, ServerRecord, SummaryEnvironment,
+    CardRecord, JournalLine, LevelOutcome, MOCK_PROVIDER, ModelRun, PlayRecord, PlayResult,
+    RUN_VERSION, RunConfig, RunOutcome, RunSummary, ServerRecord, SummaryEnvironment, ValidResults,
 };
 pub use scorecard::{CardOwner, EnvironmentScore, RunScore, Scorecard, TagScore};
 pub use share::ShareListing;

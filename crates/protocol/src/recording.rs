@@ -209,9 +209,10 @@ impl RecordingError {
 }
 
 impl Recording {
-    /// Returns the error of a play that failed.
+    /// Returns the error of a play that failed, because of its agent or its environment.
     pub fn failure(&self) -> Option<&str> {
-        (self.ending == Some(Ending::Failed)).then(|| self.message.as_deref().unwrap_or_default())
+        let failed = self.ending.as_ref().is_some_and(Ending::is_failure);
+        failed.then(|| self.message.as_deref().unwrap_or_default())
     }
 
     /// Parses a recording in any of the three formats.

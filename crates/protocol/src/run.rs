@@ -297,17 +297,28 @@ pub struct RunSummary {
     pub method: String,
     /// The budget of each play, as in [`RunConfig`].
     pub budget: String,
-    /// The mean of the card scores in percent.
+    /// The headline: the mean of the card scores in percent. It includes every environment; a missing
+    /// result counts as 0.
     pub score: f64,
     /// Half the width of the 95 % interval of the mean in percentage points; absent for one card.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score_half_width: Option<f64>,
+    /// The ends of the 95 % interval of the mean in percent, which lie between 0 and 100; absent for
+    /// one card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score_interval: Option<[f64; 2]>,
+    /// The total over the valid results. Summaries of earlier versions do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_results: Option<ValidResults>,
     /// The score of each card in percent.
     pub card_scores: Vec<f64>,
     /// Whether all plays ended. False after an interruption.
     pub finished: bool,
-    /// The number of plays that ended as `failed`.
+    /// The number of plays that ended as `failed`, because the agent failed.
     pub failed_plays: u32,
+    /// The number of plays that ended as `environment failed`.
+    #[serde(default)]
+    pub failed_environments: u32,
     /// Whether any baseline is provisional, that is, computed by a solver instead of derived from
     /// plays by people.
     pub provisional_baselines: bool,
@@ -316,11 +327,16 @@ pub struct RunSummary {
     pub folder: String,
     /// The path of the HTML report.
     pub report: String,
-    /// The duration in seconds. For a resumed run, only the time since it was resumed counts.
+    /// The working time of all processes of the run in seconds. The time between an interruption and
+    /// the resumption does not count.
     pub seconds: f64,
     /// The model usage over all cards; absent if the agent reported none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<ModelUsage>,
+    /// The provider of the model that played, if one did. The costs of [`MOCK_PROVIDER`] are not
+    /// real.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
     /// The start of the first process and the end of the last one, as Unix times in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_ms: Option<u64>,
@@ -328,6 +344,24 @@ pub struct RunSummary {
     pub ended_ms: Option<u64>,
     #[serde(flatten)]
     pub identity: RunIdentity,
+}
+
+/// The name of the provider whose replies are configured. Nobody is paid for them.
+pub const MOCK_PROVIDER: &str = "mock";
+
+/// The total over the valid results of a run, next to the headline, in which a missing result counts
+/// as 0.
+///
+/// A result is the play of one environment on one card. It is valid if the play ended, the
+/// environment did not fail, and the environment has the baselines that its score needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ValidResults {
+    /// The mean score of the valid results in percent; `None` if there are none.
+    pub score: Option<f64>,
+    /// The number of valid results.
+    pub n: u32,
+    /// The number of all results: environments times cards.
+    pub of: u32,
 }
 
 /// One environment in the summary of a run.

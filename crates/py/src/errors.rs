@@ -44,6 +44,7 @@ pub(crate) fn harness_error(error: &HarnessError) -> PyErr {
         | HarnessError::Agent(_)
         | HarnessError::Model(_)
         | HarnessError::SpendLimit(_)
+        | HarnessError::NeedsConsent { .. }
         | HarnessError::Request(_)
         | HarnessError::Config(_) => PyValueError::new_err(message),
         _ => PyRuntimeError::new_err(message),

@@ -119,6 +119,8 @@ impl RunArguments {
             task_timeout_s: self.task_timeout,
             run_timeout_s: self.run_timeout,
             model: self.model_options(config.agent.as_deref())?,
+            agent_cmd: self.agent_cmd.clone(),
+            server: self.server.clone(),
         };
         location.prepare_resumed(folder, config, &options, load)
     }

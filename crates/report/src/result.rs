@@ -3,7 +3,10 @@
 //! Invariant: scores and counts are the means of the summary, which include missing and failed
 //! plays.
 
-use rhae_protocol::{Ending, EnvironmentScore, ModelUsage, RunScore, RunSummary, Scorecard};
+use rhae_protocol::{
+    Ending, EnvironmentScore, MOCK_PROVIDER, ModelUsage, RunScore, RunSummary, Scorecard,
+    ValidResults,
+};
 
 /// One environment over all cards.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,6 +101,37 @@ pub(crate) fn count(number: f64, cards: usize) -> String {
     }
 }
 
+/// Returns the ends of the 95 % interval of the mean score, between 0 and 100; `None` for one card.
+pub(crate) fn interval(summary: &RunSummary) -> Option<[f64; 2]> {
+    // Summaries of earlier versions contain only half the width.
+    let computed = summary
+        .score_half_width
+        .map(|half| [summary.score - half, summary.score + half]);
+    let [low, high] = summary.score_interval.or(computed)?;
+    Some([low.max(0.0), high.min(100.0)])
+}
+
+/// Returns the total over the valid results if it differs from the headline, because results are
+/// missing.
+pub(crate) fn missing(summary: &RunSummary) -> Option<ValidResults> {
+    summary.valid_results.filter(|valid| valid.n < valid.of)
+}
+
+/// Describes the usage of the models of a run, and whether its cost is real.
+pub(crate) fn spent_text(spent: &ModelUsage, summary: &RunSummary) -> String {
+    let text = usage_text(spent);
+    if is_mock(summary) && spent.cost_usd.is_some() {
+        format!("{text}; the provider is a mock, so the cost is not real")
+    } else {
+        text
+    }
+}
+
+/// Returns whether configured replies were played instead of those of a model.
+pub(crate) fn is_mock(summary: &RunSummary) -> bool {
+    summary.provider.as_deref() == Some(MOCK_PROVIDER)
+}
+
 /// Describes the usage of models in one line.
 pub(crate) fn usage_text(spent: &ModelUsage) -> String {
     let cost = spent
@@ -126,9 +160,14 @@ pub(crate) fn usage_text(spent: &ModelUsage) -> String {
 
 /// Formats the cost of models; a dash if it is unknown.
 pub(crate) fn dollars(spent: &ModelUsage) -> String {
+    mean_dollars(spent, 1)
+}
+
+/// Formats the cost of models as a mean over the cards; a dash if it is unknown.
+pub(crate) fn mean_dollars(spent: &ModelUsage, cards: usize) -> String {
     match spent.cost_usd {
         None => "–".to_owned(),
-        Some(usd) => format_usd(usd),
+        Some(usd) => format_usd(usd / cards.max(1) as f64),
     }
 }
 

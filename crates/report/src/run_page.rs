@@ -6,16 +6,21 @@
 //! A page with many recordings opens quickly, because a recording is decoded only when its player
 //! is opened.
 
+mod model_facts;
 mod play;
 
 use askama::Template;
-use rhae_protocol::{Ending, ModelUsage, RunConfig, RunSummary, Scorecard};
+use rhae_protocol::{
+    Ending, ModelUsage, RunConfig, RunSummary, Scorecard, ValidResults, rfc3339_utc,
+};
 
 use crate::html::{Fact, render};
-use crate::result::{Row, count, dollars, rows, tally, total, usage_text};
-use crate::table::PROVISIONAL_BASELINES_NOTE;
+use crate::result::{
+    Row, count, interval, is_mock, mean_dollars, missing, rows, spent_text, tally, total,
+};
+use crate::table::{PROVISIONAL_BASELINES_NOTE, missing_note};
 use crate::{Film, actions_plot, completion_plot};
-use play::{Failure, LevelTable, Recording};
+use play::{Failures, LevelTable, Recording};
 
 /// The content of the report of a run.
 #[derive(Clone, Debug)]
@@ -45,8 +50,15 @@ pub struct PlayFilm {
 /// Returns the report as a self-contained HTML page.
 pub fn run_page(report: &RunReport) -> String {
     let RunReport { summary, cards, .. } = report;
-    let failures = play::failures(report);
-    let failed = usize::try_from(summary.failed_plays).unwrap_or(0);
+    let failures = [
+        Failures::of(report, &Ending::Failed, "agent", summary.failed_plays),
+        Failures::of(
+            report,
+            &Ending::EnvironmentFailed,
+            "environment",
+            summary.failed_environments,
+        ),
+    ];
     let rows = rows(cards, summary);
     let spent = summary.environments.iter().map(|one| one.spent.as_ref());
     let all = Row {
@@ -56,9 +68,10 @@ pub fn run_page(report: &RunReport) -> String {
     render(&Page {
         summary,
         repeats: cards.len(),
-        half_width: summary.score_half_width.filter(|_| cards.len() > 1),
+        interval: interval(summary).filter(|_| cards.len() > 1),
+        results: summary.valid_results.map(|valid| valid.of),
+        missing: missing(summary),
         facts: facts(report),
-        failed: failed.max(failures.len()),
         failures,
         rows: rows
             .iter()
@@ -79,12 +92,14 @@ struct Page<'a> {
     summary: &'a RunSummary,
     /// The number of cards.
     repeats: usize,
-    /// Half the width of the score's interval, if there are several cards.
-    half_width: Option<f64>,
+    /// The interval of the score, if there are several cards.
+    interval: Option<[f64; 2]>,
+    /// The number of results in the total.
+    results: Option<u32>,
+    /// The total over the valid results, if some are missing.
+    missing: Option<ValidResults>,
     facts: Vec<Fact<'static>>,
-    failures: Vec<Failure<'a>>,
-    /// The number of failed plays, including those without a known reason.
-    failed: usize,
+    failures: [Failures<'a>; 2],
     rows: Vec<EnvironmentRow>,
     total: EnvironmentRow,
     /// SVG.
@@ -96,6 +111,16 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
+    fn missing_note(&self) -> String {
+        missing_note(self.missing.map_or(0, |valid| valid.of - valid.n))
+    }
+
+    /// Returns whether the costs on the page are those of a mock.
+    fn has_mock_cost(&self) -> bool {
+        let spent = self.summary.spent.as_ref();
+        is_mock(self.summary) && spent.is_some_and(|spent| spent.cost_usd.is_some())
+    }
+
     /// The note about provisional baselines in parts: its first words, text, and a word of code
     /// between back-ticks.
     fn provisional_note(&self) -> Vec<(usize, &'static str)> {
@@ -117,7 +142,7 @@ struct EnvironmentRow {
     levels: u32,
     actions: String,
     baseline: String,
-    /// The cost, if a model played in this run. Costs are sums over the repeats, not means.
+    /// The cost, if a model played in this run. Like all numbers, it is a mean over the repeats.
     cost: Option<String>,
     endings: String,
 }
@@ -126,7 +151,7 @@ impl EnvironmentRow {
     fn new(row: &Row, report: &RunReport, spent: Option<&ModelUsage>) -> Self {
         let cards = report.cards.len();
         let dash = || "–".to_owned();
-        let cost = || spent.map_or_else(dash, dollars);
+        let cost = || spent.map_or_else(dash, |spent| mean_dollars(spent, cards));
         Self {
             name: row.name.clone(),
             score: row.score,
@@ -147,7 +172,10 @@ fn facts(report: &RunReport) -> Vec<Fact<'static>> {
     let fact = |name, value| Fact {
         name,
         value,
-        is_line: matches!(name, "Run" | "Command" | "Spent"),
+        is_line: matches!(
+            name,
+            "Run" | "Command" | "Spent" | "Model settings" | "Prices"
+        ),
         is_code: name == "Command",
     };
     let mut facts = vec![
@@ -157,15 +185,27 @@ fn facts(report: &RunReport) -> Vec<Fact<'static>> {
         fact("Budget", budget(&summary.budget)),
         fact("Agent seed", summary.seed.to_string()),
         fact("Environment seed", config.env_seed.to_string()),
+        fact(
+            "Date",
+            summary.started_ms.map_or_else(|| "–".to_owned(), date),
+        ),
         fact("Duration", duration(summary.seconds)),
         fact("Software", summary.software.clone()),
         fact("Run", summary.run_id.clone()),
     ];
+    if let Some(model) = &config.model {
+        let model_facts = model_facts::model_facts(model);
+        facts.extend(
+            model_facts
+                .into_iter()
+                .map(|(name, value)| fact(name, value)),
+        );
+    }
     facts.extend(
         summary
             .spent
             .iter()
-            .map(|spent| fact("Spent", usage_text(spent))),
+            .map(|spent| fact("Spent", spent_text(spent, summary))),
     );
     facts.extend(
         config
@@ -183,6 +223,12 @@ fn budget(budget: &str) -> String {
         _ if budget.parse::<u64>().is_ok() => format!("{budget} actions per play"),
         _ => budget.to_owned(),
     }
+}
+
+/// Formats a Unix time in milliseconds to the minute.
+fn date(unix_ms: u64) -> String {
+    let text = rfc3339_utc(unix_ms);
+    format!("{} {} UTC", &text[..10], &text[11..16])
 }
 
 fn duration(seconds: f64) -> String {

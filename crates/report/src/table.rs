@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use rhae_protocol::{RunSummary, Scorecard};
 
-use crate::result::{Row, count, rows, tally, total, usage_text};
+use crate::result::{Row, count, interval, missing, rows, spent_text, tally, total};
 
 /// The minimum width at which every column fits.
 const MIN_WIDTH: usize = 56;
@@ -54,13 +54,22 @@ pub fn card_table(cards: &[Scorecard], summary: &RunSummary, width: usize) -> St
     let header = ["environment", "score %", "levels", "actions", "ended"].map(str::to_owned);
     let mut lines = vec![header];
     lines.extend(rows.iter().map(|row| cells(row, cards.len())));
-    lines.push(cells(
-        &Row {
-            score: summary.score,
-            ..total(&rows)
-        },
-        cards.len(),
-    ));
+    let total_line = lines.len();
+    let mut all = Row {
+        score: summary.score,
+        ..total(&rows)
+    };
+    if let Some(valid) = &summary.valid_results {
+        all.name = format!("total (n = {})", valid.of);
+    }
+    lines.push(cells(&all, cards.len()));
+    if let Some(valid) = missing(summary) {
+        let score = valid
+            .score
+            .map_or_else(|| "–".to_owned(), |score| format!("{score:.2}"));
+        let name = format!("valid (n = {})", valid.n);
+        lines.push([name, score, String::new(), String::new(), String::new()]);
+    }
     let mut widths: [usize; 5] = std::array::from_fn(|column| {
         lines
             .iter()
@@ -81,7 +90,7 @@ pub fn card_table(cards: &[Scorecard], summary: &RunSummary, width: usize) -> St
     let mut text = String::new();
     let rule = "─".repeat(width.min(widths.iter().sum::<usize>() + gaps));
     for (index, line) in lines.iter().enumerate() {
-        if index == 1 || index + 1 == lines.len() {
+        if index == 1 || index == total_line {
             let _ = writeln!(text, "{rule}");
         }
         let mut out = String::new();
@@ -119,8 +128,8 @@ fn cells(row: &Row, cards: usize) -> [String; 5] {
 fn notes(cards: &[Scorecard], summary: &RunSummary) -> Vec<String> {
     let mut notes = Vec::new();
     if cards.len() > 1 {
-        let interval = summary.score_half_width.map_or_else(String::new, |half| {
-            format!(" ± {half:.2} (95 % interval of the mean)")
+        let interval = interval(summary).map_or_else(String::new, |[low, high]| {
+            format!(" (95 % interval of the mean: {low:.2} to {high:.2})")
         });
         notes.push(format!(
             "Score {:.2} %{interval} over {} repeats; all numbers are means.",
@@ -129,7 +138,7 @@ fn notes(cards: &[Scorecard], summary: &RunSummary) -> Vec<String> {
         ));
     }
     if let Some(spent) = &summary.spent {
-        notes.push(format!("Spent: {}.", usage_text(spent)));
+        notes.push(format!("Spent: {}.", spent_text(spent, summary)));
     }
     if !summary.finished {
         notes.push("The run did not finish: some plays are missing or cut short.".to_owned());
@@ -139,10 +148,30 @@ fn notes(cards: &[Scorecard], summary: &RunSummary) -> Vec<String> {
         1 => notes.push("1 play ended because the agent failed.".to_owned()),
         failed => notes.push(format!("{failed} plays ended because the agent failed.")),
     }
+    match summary.failed_environments {
+        0 => {}
+        1 => notes.push("1 play ended because the environment failed.".to_owned()),
+        failed => notes.push(format!(
+            "{failed} plays ended because the environment failed."
+        )),
+    }
+    if let Some(valid) = missing(summary) {
+        notes.push(missing_note(valid.of - valid.n));
+    }
     if summary.provisional_baselines {
         notes.push(PROVISIONAL_BASELINES_NOTE.to_owned());
     }
     notes
+}
+
+/// Explains the two totals of a run in which results are missing.
+pub(crate) fn missing_note(missing: u32) -> String {
+    let results = if missing == 1 {
+        "1 result is missing. It counts as 0 in the total and is".to_owned()
+    } else {
+        format!("{missing} results are missing. They count as 0 in the total and are")
+    };
+    format!("{results} left out of the valid results.")
 }
 
 /// The note that accompanies every score with a baseline that is not derived from plays by people.
@@ -193,7 +222,7 @@ pub fn wrap_text(text: &str, width: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use rhae_protocol::Ending;
+    use rhae_protocol::{Ending, ValidResults};
 
     use super::*;
     use crate::run_page::tests::report;
@@ -212,6 +241,33 @@ mod tests {
         report.summary.environments[1].endings =
             vec![Ending::Budget, Ending::Failed, Ending::Failed];
         insta::assert_snapshot!(card_table(&report.cards, &report.summary, 80));
+    }
+
+    #[test]
+    fn total_is_shown_over_all_and_over_valid_results() {
+        let mut report = report(3);
+        report.summary.failed_environments = 2;
+        report.summary.environments[1].endings = vec![
+            Ending::Budget,
+            Ending::EnvironmentFailed,
+            Ending::EnvironmentFailed,
+        ];
+        report.summary.valid_results = Some(ValidResults {
+            score: Some(66.125),
+            n: 4,
+            of: 6,
+        });
+        // The interval does not leave the range of scores.
+        (report.summary.score, report.summary.score_half_width) = (0.08, Some(0.98));
+        report.summary.score_interval = None;
+        insta::assert_snapshot!(card_table(&report.cards, &report.summary, 80));
+        report.summary.valid_results = Some(ValidResults {
+            score: None,
+            n: 0,
+            of: 6,
+        });
+        let table = card_table(&report.cards, &report.summary, 80);
+        assert!(table.contains("valid (n = 0)        –\n"), "{table}");
     }
 
     #[test]

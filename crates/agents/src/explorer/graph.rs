@@ -32,10 +32,13 @@ struct Node {
 
 /// The state graph of one level.
 ///
-/// **Invariant:** node 0 is the start of the level, so RESET leads from every node to node 0.
+/// **Invariant:** RESET leads from every node to the start, as far as it was observed.
 #[derive(Default)]
 pub(super) struct Graph {
     nodes: Vec<Node>,
+    /// The node to which the last RESET led. Until the first one, node 0 is assumed, the beginning of
+    /// the level; but its frame need not be that after RESET.
+    start: Option<NodeId>,
     by_key: BTreeMap<StateKey, NodeId>,
 }
 
@@ -72,7 +75,14 @@ impl Graph {
         node.untried.retain(|option| option.action != action);
         if action != Action::Reset {
             node.steps.insert(action, (!lost).then_some(to));
+        } else if !lost {
+            self.start = Some(to);
         }
+    }
+
+    /// Returns whether RESET is known to lead to a node.
+    pub(super) fn is_start(&self, node: NodeId) -> bool {
+        self.start == Some(node)
     }
 
     /// Rebuilds the graph with a new mask, which may merge nodes.
@@ -83,6 +93,7 @@ impl Graph {
             .iter()
             .map(|node| self.get_or_insert(&node.frame, mask, node.offered, node.novel))
             .collect();
+        self.start = old.start.map(|start| new_ids[start]);
         for (index, node) in old.nodes.into_iter().enumerate() {
             for (action, to) in node.steps {
                 self.connect(
@@ -109,8 +120,13 @@ impl Graph {
     }
 
     /// Returns, for each node, the length of a shortest path of known actions and its first action;
-    /// `None` if the node is unreachable. The path to `here` itself has no first action.
-    pub(super) fn paths_from(&self, here: NodeId) -> Vec<Option<(u32, Option<Action>)>> {
+    /// `None` if the node is unreachable. The path to `here` itself has no first action. RESET is the
+    /// first action only if `may_reset` is set.
+    pub(super) fn paths_from(
+        &self,
+        here: NodeId,
+        may_reset: bool,
+    ) -> Vec<Option<(u32, Option<Action>)>> {
         let mut paths: Vec<Option<(u32, Option<Action>)>> = vec![None; self.nodes.len()];
         paths[here] = Some((0, None));
         let mut queue = VecDeque::from([here]);
@@ -120,7 +136,9 @@ impl Graph {
                 .steps
                 .iter()
                 .filter_map(|(&action, &to)| to.map(|to| (action, to)));
-            for (action, to) in steps.chain([(Action::Reset, 0)]) {
+            let start = self.start.unwrap_or(0);
+            let reset = (may_reset || node != here).then_some((Action::Reset, start));
+            for (action, to) in steps.chain(reset) {
                 if paths[to].is_none() {
                     paths[to] = Some((length + 1, first_step.or(Some(action))));
                     queue.push_back(to);

@@ -67,7 +67,8 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Opens or creates a log and reads its calls. A last line that a crash truncated is removed.
+    /// Opens or creates a log and reads its calls. A last line that a crash truncated is removed, so
+    /// the caller must have locked the run.
     pub(super) fn open(path: &Path) -> Result<Self, String> {
         let failed = |error: std::io::Error| format!("`{}`: {error}", path.display());
         let mut file = OpenOptions::new()
@@ -78,12 +79,7 @@ impl Log {
             .map_err(failed)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
-        let complete = bytes
-            .iter()
-            .rposition(|&byte| byte == b'\n')
-            .map_or(0, |end| end + 1);
-        let logged = calls(&bytes[..complete])
-            .map_err(|reason| format!("`{}`: {reason}", path.display()))?;
+        let (complete, logged) = complete_calls(path, &bytes)?;
         file.set_len(complete as u64).map_err(failed)?;
         Ok(Self { file, logged })
     }
@@ -137,13 +133,27 @@ impl Log {
     }
 }
 
-/// Returns the total usage of all calls in a log. The log is created if it does not exist.
+/// Returns the total usage of all calls in a log. The log is only read, so that another process may
+/// write to it at the same time; a last line that is incomplete is ignored.
 ///
 /// # Errors
 ///
 /// Returns a message if the log cannot be read.
 pub fn spent_in_log(path: &Path) -> Result<ModelUsage, String> {
-    Ok(Log::open(path)?.logged.iter().map(|call| call.spent).sum())
+    let bytes = std::fs::read(path).map_err(|error| format!("`{}`: {error}", path.display()))?;
+    let (_, logged) = complete_calls(path, &bytes)?;
+    Ok(logged.iter().map(|call| call.spent).sum())
+}
+
+/// Parses the complete lines of a log. Returns their length in bytes and their calls.
+fn complete_calls(path: &Path, bytes: &[u8]) -> Result<(usize, VecDeque<LoggedCall>), String> {
+    let complete = bytes
+        .iter()
+        .rposition(|&byte| byte == b'\n')
+        .map_or(0, |end| end + 1);
+    let logged =
+        calls(&bytes[..complete]).map_err(|reason| format!("`{}`: {reason}", path.display()))?;
+    Ok((complete, logged))
 }
 
 /// Returns the usage of one transmission. If it is not fully known, the rest of the worst case
@@ -304,5 +314,21 @@ mod tests {
         assert_eq!(spent_in_log(&path).unwrap().calls, 4);
         std::fs::write(&path, "{}\n").unwrap();
         assert!(Log::open(&path).err().unwrap().contains("line 1"));
+    }
+
+    #[test]
+    fn summing_up_a_log_does_not_change_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("play.model.jsonl");
+        assert!(spent_in_log(&path).is_err());
+        assert!(!path.exists(), "the log is not created");
+        let mut log = Log::open(&path).unwrap();
+        log.sent("one", &start("a"), Some(0.75)).unwrap();
+        // Another process is writing a line.
+        let text = std::fs::read(&path).unwrap();
+        let writing = [&text[..], b"{\"event\":\"en"].concat();
+        std::fs::write(&path, &writing).unwrap();
+        assert_eq!(spent_in_log(&path).unwrap().possibly_paid_usd, Some(0.75));
+        assert_eq!(std::fs::read(&path).unwrap(), writing);
     }
 }

@@ -7,7 +7,7 @@ mod unusual;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::play::tmux::Terminal;
 use crate::rhae::{Outcome, rhae};
@@ -157,7 +157,15 @@ fn python_games_are_run_verified_scored_and_rendered() {
         "{}",
         verified.out
     );
-    // The run folder stores the games folder, so `score run` needs no flags.
+    // The run folder stores the games folder, so neither `verify` nor `score run` needs it again.
+    let python_name = python.display().to_string();
+    let flags = ["--python", &python_name, "--host-seconds", "60"];
+    let again = rhae(folder.path(), &[&verify[..], &flags].concat()).succeeded();
+    assert!(
+        again.out.contains("3 of 3 recordings verified"),
+        "{}",
+        again.out
+    );
     rhae(folder.path(), &["score", "run", "run"]).succeeded();
     let report = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
     assert!(report.contains("wk31-v1"));
@@ -169,7 +177,9 @@ fn python_games_are_run_verified_scored_and_rendered() {
         &["replay", "render", file, "--format", "gif"],
     )
     .succeeded();
-    rhae(folder.path(), &["replay", "verify", file])
+    // Outside its run folder, a recording does not name its games.
+    fs::copy(file, folder.path().join("copy.jsonl")).unwrap();
+    rhae(folder.path(), &["replay", "verify", "copy.jsonl"])
         .failed_with("there is no environment `tl32-v1`");
 }
 
@@ -198,9 +208,35 @@ fn run_survives_failing_games() {
         "--step-timeout",
         "60",
     ];
-    let outcome = rhae(folder.path(), &arguments).succeeded();
+    let outcome = rhae(folder.path(), &arguments);
+    assert_eq!(
+        outcome.code,
+        Some(3),
+        "results are missing: {}",
+        outcome.err
+    );
+    assert!(!outcome.err.lines().any(|line| line.starts_with("failed:")));
+    let summary: Value =
+        serde_json::from_slice(&fs::read(folder.path().join("run/summary.json")).unwrap()).unwrap();
+    assert_eq!(
+        (&summary["failed_plays"], &summary["failed_environments"]),
+        (&json!(0), &json!(4))
+    );
+    let valid = &summary["valid_results"];
+    assert_eq!(
+        (&valid["n"], &valid["of"]),
+        (&json!(2), &json!(6)),
+        "{valid}"
+    );
+    for line in [
+        "total (n = 6)",
+        "valid (n = 2)",
+        "4 plays ended because the environment failed.",
+    ] {
+        assert!(outcome.out.contains(line), "{line}: {}", outcome.out);
+    }
     for reason in [
-        "`init-v1`: the game did not respond within 8 s (1 play)",
+        "environment failed: `init-v1`: the game did not respond within 8 s (1 play)",
         "`loop-v1`: the game did not respond within 8 s",
         "`exit-v1`: the game's process ended (exit status: 3)",
         "`rais-v1`: the game raised ZeroDivisionError",
@@ -216,6 +252,48 @@ fn run_survives_failing_games() {
         "{}",
         outcome.err
     );
+}
+
+#[test]
+fn defects_in_the_source_of_a_game_are_failures_of_the_environment() {
+    let Some(python) = python() else { return };
+    let at = tempfile::tempdir().unwrap();
+    let games = at.path().join("games");
+    for (id, source) in [
+        ("sx01", "class Sx01(:\n"),
+        ("mc01", "import math\n"),
+        ("rs01", "raise RuntimeError('no luck')\n"),
+    ] {
+        let folder = games.join(id);
+        fs::create_dir_all(&folder).unwrap();
+        let metadata = json!({"game_id": format!("{id}-v1"), "baseline_actions": [5]});
+        fs::write(folder.join("metadata.json"), metadata.to_string()).unwrap();
+        fs::write(folder.join(format!("{id}.py")), source).unwrap();
+    }
+    let run = [
+        "run", "--agent", "random", "--budget", "20", "--out", "run", "--json",
+    ];
+    let games = games.display().to_string();
+    let outcome = with_games(at.path(), &games, &python, &run);
+    assert_eq!(outcome.code, Some(3), "{}", outcome.err);
+    let summary = outcome.json();
+    assert_eq!(
+        (&summary["failed_plays"], &summary["failed_environments"]),
+        (&json!(0), &json!(3))
+    );
+    assert_eq!(
+        summary["valid_results"],
+        json!({"score": null, "n": 0, "of": 3})
+    );
+    for environment in summary["environments"].as_array().unwrap() {
+        assert_eq!(environment["endings"], json!(["environment failed"]));
+    }
+    for reason in ["SyntaxError", "mc01-v1", "no luck"] {
+        let named = |line: &str| line.starts_with("environment failed: ") && line.contains(reason);
+        assert!(outcome.err.lines().any(named), "{reason}: {}", outcome.err);
+    }
+    let report = fs::read_to_string(at.path().join("run/report.html")).unwrap();
+    assert!(report.contains("3 plays ended because the environment failed."));
 }
 
 #[test]

@@ -24,6 +24,7 @@ mod rhae;
 mod run;
 mod run_failures;
 mod runs;
+mod run_resume;
 mod score;
 mod serve;
 mod snapshots;

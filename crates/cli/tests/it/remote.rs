@@ -141,6 +141,16 @@ fn api_key_is_neither_printed_nor_stored() {
 }
 
 #[test]
+fn unknown_environment_is_explained_with_the_list_of_the_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &["--games", "ny40,ym39"]);
+    let run = play(folder.path(), &serving.url, &["--games", "kq19"]);
+    let run =
+        run.failed_with("lists no environment `kq19` for this key; it lists `ny40-v1`, `ym39-v1`");
+    assert!(!run.err.contains("rhae games list"), "{}", run.err);
+}
+
+#[test]
 fn network_faults_do_not_duplicate_or_lose_actions() {
     let folder = tempfile::tempdir().unwrap();
     let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &[]);
@@ -265,9 +275,18 @@ fn lost_response_without_idempotency_keys_fails_only_its_play() {
         "1",
         "--json",
     ];
-    let run = play(folder.path(), &proxy.url, &more).succeeded();
-    assert_eq!(run.json()["environments"][0]["endings"], json!(["failed"]));
-    assert_eq!(run.json()["environments"][1]["endings"], json!(["budget"]));
+    let run = play(folder.path(), &proxy.url, &more);
+    assert_eq!(run.code, Some(3), "a result is missing: {}", run.err);
+    let summary = run.json();
+    assert_eq!(
+        summary["environments"][0]["endings"],
+        json!(["environment failed"])
+    );
+    assert_eq!(summary["environments"][1]["endings"], json!(["budget"]));
+    assert_eq!(
+        (&summary["failed_plays"], &summary["failed_environments"]),
+        (&json!(0), &json!(1))
+    );
     assert!(
         run.err
             .contains("the server counted the action, but its frames are lost"),
@@ -465,7 +484,10 @@ fn official_server_counts_the_same_actions() {
             Fault::None
         }
     });
-    play(folder.path(), &proxy.url, &[]).failed_with("has no baselines for `pk10-v1`");
+    // The play is limited although the server has no baselines.
+    let run = play(folder.path(), &proxy.url, &["--agent-cmd", "exit 1"]);
+    run.failed_with("note: the server has no baselines for `pk10-v1`: such a play has no score, which counts as 0, and `--budget 5x` allows 1000 actions on each level");
+    std::fs::remove_dir_all(folder.path().join("out")).unwrap();
     // Right and down, around the walls, to the goal of the first level, with a reset on the way.
     let plan = "4 4 0 ".to_owned() + &"4 ".repeat(12) + &"2 ".repeat(12) + "1";
     std::fs::write(folder.path().join("agent.py"), AGENT.replace("PLAN", &plan)).unwrap();

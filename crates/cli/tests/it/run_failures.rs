@@ -345,6 +345,21 @@ fn standard_error_of_an_agent_is_stored() {
 }
 
 #[test]
+fn standard_error_on_disk_is_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = "yes 'much ado' | head -c 4000000 >&2; echo 'about nothing' >&2; exit 1";
+    run_agent(folder.path(), agent, &[])
+        .failed_with("exit status: 1); last line on standard error: `about nothing` (2 plays)");
+    let stored = fs::read(folder.path().join("r/recordings/1-kq19-v1.stderr.txt")).unwrap();
+    assert!(stored.len() < 1_200_000, "{} bytes", stored.len());
+    let text = String::from_utf8(stored).unwrap();
+    assert!(
+        text.contains("\n[rhae: the output is longer than 1048576 bytes; only its end follows]\n")
+    );
+    assert!(text.ends_with("about nothing\n"));
+}
+
+#[test]
 fn invalid_input_is_reported_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("cut.jsonl"), "{\"format\":\"rhae-rec").unwrap();

@@ -343,7 +343,7 @@ fn parse_end(number: usize, line: &str) -> Option<Result<EndLine, RecordingError
         Err(RecordingError::line(
             number,
             format!(
-                "`{}` is not an ending: expected `won`, `budget`, `stopped` or `failed`",
+                "`{}` is not an ending: expected `won`, `budget`, `timeout`, `stopped`, `failed` or `environment failed`",
                 line.end
             ),
         ))

@@ -201,7 +201,7 @@ fn errors_name_the_line_and_the_reason() {
     line 5: `6@3,99` is not an action: expected `0` to `5`, `7`, or `6@x,y` with x and y from 0 to 63
     line 4: `zz724a455a4ca4` is not a hash of 16 hexadecimal digits
     line 5: invalid value: integer `-2`, expected u8
-    line 6: `tired` is not an ending: expected `won`, `budget`, `stopped` or `failed`
+    line 6: `tired` is not an ending: expected `won`, `budget`, `timeout`, `stopped`, `failed` or `environment failed`
     line 7: there are lines after the closing line
     "#);
 }

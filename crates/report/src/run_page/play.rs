@@ -1,12 +1,38 @@
 //! The parts of the report about individual plays: levels, failures and recordings.
 
-use rhae_protocol::{Ending, EnvironmentScore, RunScore, Scorecard};
+use rhae_protocol::{Ending, EnvironmentScore, Scorecard};
 
 use super::{PlayFilm, RunReport};
 use crate::html::Player;
 use crate::result::{best_index, dollars, find, grouped};
 
-/// A play that ended because the agent failed.
+/// The plays that failed because of the agent, or because of their environments.
+pub(super) struct Failures<'a> {
+    /// What failed: `agent` or `environment`.
+    pub(super) culprit: &'static str,
+    /// The number of failed plays, including those without a known reason.
+    pub(super) number: usize,
+    pub(super) known: Vec<Failure<'a>>,
+}
+
+impl<'a> Failures<'a> {
+    /// Returns the plays with an ending. `counted` is their number in the summary.
+    pub(super) fn of(
+        report: &'a RunReport,
+        ending: &Ending,
+        culprit: &'static str,
+        counted: u32,
+    ) -> Self {
+        let known = failures(report, ending);
+        Self {
+            culprit,
+            number: known.len().max(counted as usize),
+            known,
+        }
+    }
+}
+
+/// A play that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Failure<'a> {
     pub(super) repeat: usize,
@@ -14,16 +40,16 @@ pub(super) struct Failure<'a> {
     pub(super) message: Option<&'a str>,
 }
 
-/// Returns every failed play once. Failures are taken from the cards and, if a card does not
-/// mention a failure, from the recordings.
-pub(super) fn failures(report: &RunReport) -> Vec<Failure<'_>> {
+/// Returns every play with this ending once. Failures are taken from the cards and, if a card does
+/// not mention a failure, from the recordings.
+fn failures<'a>(report: &'a RunReport, ending: &Ending) -> Vec<Failure<'a>> {
     let mut failures: Vec<Failure<'_>> = Vec::new();
     for (index, card) in report.cards.iter().enumerate() {
         for run in card
             .environments
             .iter()
             .flat_map(|environment| &environment.runs)
-            .filter(|run| is_failed(run))
+            .filter(|run| run.ending.as_ref() == Some(ending))
         {
             failures.push(Failure {
                 repeat: index + 1,
@@ -35,7 +61,7 @@ pub(super) fn failures(report: &RunReport) -> Vec<Failure<'_>> {
     for play in report
         .films
         .iter()
-        .filter(|play| play.ending == Some(Ending::Failed))
+        .filter(|play| play.ending.as_ref() == Some(ending))
     {
         let repeat = play.repeat as usize;
         if !failures
@@ -50,10 +76,6 @@ pub(super) fn failures(report: &RunReport) -> Vec<Failure<'_>> {
         }
     }
     failures
-}
-
-fn is_failed(run: &RunScore) -> bool {
-    run.ending == Some(Ending::Failed)
 }
 
 /// The levels of one card. With several cards each table can be collapsed.

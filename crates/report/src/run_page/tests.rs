@@ -1,5 +1,7 @@
 use rhae_engine::PlayState;
-use rhae_protocol::{EnvironmentScore, ModelUsage, RunIdentity, RunScore, SummaryEnvironment};
+use rhae_protocol::{
+    EnvironmentScore, ModelRun, ModelUsage, RunIdentity, RunScore, SummaryEnvironment,
+};
 use rhae_testkit::page_outline;
 
 use super::*;
@@ -133,9 +135,16 @@ fn summary(cards: &[Scorecard]) -> RunSummary {
         budget: "5x".to_owned(),
         score: 60.375,
         score_half_width: (cards.len() > 1).then_some(1.5),
+        score_interval: (cards.len() > 1).then_some([58.875, 61.875]),
+        valid_results: Some(ValidResults {
+            score: Some(60.375),
+            n: 2 * u32::try_from(cards.len()).unwrap(),
+            of: 2 * u32::try_from(cards.len()).unwrap(),
+        }),
         card_scores: vec![60.375; cards.len()],
         finished: true,
         failed_plays: 0,
+        failed_environments: 0,
         provisional_baselines: true,
         environments: vec![
             environment_summary(cards, 0, Ending::Won),
@@ -145,7 +154,8 @@ fn summary(cards: &[Scorecard]) -> RunSummary {
         report: "runs/x/report.html".to_owned(),
         seconds: 83.4,
         spent: None,
-        started_ms: None,
+        provider: None,
+        started_ms: Some(1_794_736_800_123),
         ended_ms: None,
         identity: RunIdentity::default(),
     }
@@ -205,7 +215,7 @@ fn single_card_has_no_interval_and_no_repeats() {
 #[test]
 fn every_card_is_shown() {
     let page = run_page(&report(3));
-    assert!(page.contains("± 1.50"));
+    assert!(page.contains("58.88 to 61.88"));
     assert!(page.contains("95 % interval of the mean, 3 repeats"));
     for repeat in 1..=3 {
         assert!(page.contains(&format!("<h3>Repeat {repeat}</h3>")));
@@ -229,6 +239,76 @@ fn notices_limit_the_score() {
     assert!(page.contains("The run did not finish."));
     assert!(page.contains("1 play ended because the agent failed."));
     assert!(page.contains("no answer within 10 s"));
+}
+
+#[test]
+fn failure_of_an_environment_is_not_attributed_to_the_agent() {
+    let mut report = report(1);
+    report.summary.failed_environments = 1;
+    report.summary.valid_results = Some(ValidResults {
+        score: Some(86.25),
+        n: 1,
+        of: 2,
+    });
+    let run = &mut report.cards[0].environments[1].runs[0];
+    run.ending = Some(Ending::EnvironmentFailed);
+    run.message = Some("`st0p-v2`: the game raised SyntaxError".to_owned());
+    let page = run_page(&report);
+    assert!(page.contains("1 play ended because the environment failed."));
+    assert!(!page.contains("the agent failed"));
+    assert!(page.contains("the game raised SyntaxError"));
+    let outline = page_outline(&page);
+    assert!(
+        outline.contains("86.25 %") && outline.contains("n = 1 of 2"),
+        "{outline}"
+    );
+    assert!(
+        outline.contains("1 result is missing. It counts as 0 in the total"),
+        "{outline}"
+    );
+}
+
+#[test]
+fn facts_name_the_date_the_provider_and_the_settings() {
+    let mut report = report(2);
+    report.config.model = Some(ModelRun {
+        config: serde_json::json!({
+            "provider": "mock", "model": "words-1", "request": {"temperature": 0.5},
+            "prices": {"date": "2026-11-01", "input": 1.0, "output": 10.0},
+        }),
+        system_prompt: String::new(),
+        keep_reasoning: false,
+        context_tokens: 175_000,
+        max_cost_usd: Some(2.0),
+        rate_limit: None,
+        request_timeout_s: None,
+    });
+    report.summary.provider = Some("mock".to_owned());
+    let spent = |cost_usd| ModelUsage {
+        calls: 1,
+        cost_usd: Some(cost_usd),
+        ..ModelUsage::default()
+    };
+    report.summary.spent = Some(spent(3.0));
+    report.summary.environments[0].spent = Some(spent(3.0));
+    let page = page_outline(&run_page(&report));
+    for fact in [
+        "<dd>2026-11-15 10:00 UTC</dd>",
+        "<dd>mock (configured replies, no model)</dd>",
+        "<dd>words-1</dd>",
+        "<dd>temperature 0.5, context of 175000 tokens, at most 2 USD</dd>",
+        "<dd>input 1.0, output 10.0 USD per million tokens (2026-11-01)</dd>",
+        "the provider is a mock, so the cost is not real</dd>",
+        "The costs are not real.",
+    ] {
+        assert!(page.contains(fact), "{fact} is not in {page}");
+    }
+    // The table shows means over the two repeats, also of the cost.
+    assert_eq!(
+        page.matches("<td class=\"num\">$1.50</td>").count(),
+        2,
+        "{page}"
+    );
 }
 
 #[test]

@@ -235,7 +235,7 @@ impl HumanPlay {
     /// Ends the play and closes the recording. Returns the path of the recording, if there is one.
     pub(crate) fn end(&mut self, failure: Option<&str>) -> Result<Option<PathBuf>, TuiError> {
         let ending = match failure {
-            Some(_) => Ending::Failed,
+            Some(_) => Ending::EnvironmentFailed,
             None if self.state() == PlayState::Win => Ending::Won,
             None => Ending::Stopped,
         };
