@@ -25,15 +25,15 @@ pub(crate) struct ShowArgs {
     pub(super) hosted: HostedGamesArgs,
 }
 
-pub(crate) fn run(games: &dyn Catalog, args: &ShowArgs) -> Result<ExitCode> {
-    let (film, failure) = load_film(games, &args.file)?;
-    let first = match args.level {
 impl ShowArgs {
     pub(super) fn files(&self) -> &[PathBuf] {
         std::slice::from_ref(&self.file)
     }
 }
 
+pub(crate) fn run(games: &dyn Catalog, args: &ShowArgs) -> Result<ExitCode> {
+    let (film, failure) = load_film(games, &args.file)?;
+    let first = match args.level {
         Some(level) => film
             .first_moment_of_level(level)
             .with_context(|| level_not_reached(level))?,
