@@ -107,6 +107,9 @@ pub struct MeanScore {
     pub interval: [f64; 2],
     /// `exact-bootstrap`, or `grid-bootstrap` if the exact one is too large.
     pub interval_method: String,
+    /// The maximum distance of an end from the exact one, in points; absent if the interval is exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval_error: Option<f64>,
     /// The number of environments or tasks.
     pub environments: usize,
 }
@@ -242,6 +245,9 @@ pub struct PairComparison {
     pub interval: [f64; 2],
     /// `exact-bootstrap`, or `grid-bootstrap` if the exact one is too large.
     pub interval_method: String,
+    /// The maximum distance of an end from the exact one, in points; absent if the interval is exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval_error: Option<f64>,
     /// Where the difference comes from; absent for static tasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<DifferenceSources>,

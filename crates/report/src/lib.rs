@@ -4,10 +4,10 @@
 //!
 //! | output | functions |
 //! | --- | --- |
-//! | terminal | [`card_table`], [`exploration_text()`], [`exploration_table`], [`score_table()`], [`comparison_table`], [`data_table`], [`games_table()`], [`game_text`], [`level_table()`], [`runs_table`], [`keys_table()`], [`novelty_table`], [`plain`], [`counted`], [`action_label`] |
-//! | SVG plots | [`actions_plot`], [`completion_plot`], [`score_plot()`], [`growth_plot`] |
+//! | terminal | [`card_table`], [`exploration_text()`], [`exploration_table`], [`score_table()`], [`comparison_table`], [`data_table`], [`games_table()`], [`game_text`], [`level_table()`], [`runs_table`], [`keys_table()`], [`novelty_table`], [`comparison_text()`], [`plain`], [`counted`], [`action_label`] |
+//! | SVG plots | [`actions_plot`], [`completion_plot`], [`score_plot()`], [`growth_plot`], [`frontier_plot()`], [`level_heat_map`], [`compared_actions_plot`], [`completion_curves`], [`learning_plot`], [`runs_plot()`] |
 //! | PNG, SVG and GIF | [`contact_sheet`], [`film_sheet`], [`animated_gif`], [`task_picture()`], [`scene_svg`], [`graph_picture()`] |
-//! | HTML pages | [`run_page()`], [`arc_page()`], [`replay_page()`], [`graph_page()`], [`validation_page()`], [`heat_page()`], [`novelty_page`] |
+//! | HTML pages | [`run_page()`], [`arc_page()`], [`replay_page()`], [`graph_page()`], [`validation_page()`], [`heat_page()`], [`novelty_page`], [`compare_page()`] |
 //! | graph files | [`graph_json`], [`graph_dot`], [`graph_graphml`] |
 //! | browser player | [`player_data`], [`player_script`] |
 //!
@@ -63,8 +63,11 @@
 //! ```
 
 mod arc_page;
+mod compare_page;
+mod comparison_text;
 mod exploration_text;
 mod film;
+mod frontier_plot;
 mod games_table;
 mod gif;
 mod graph_page;
@@ -73,6 +76,8 @@ mod graph_text;
 mod heat_page;
 mod html;
 mod keys_table;
+mod level_curves;
+mod level_plots;
 mod level_table;
 mod novelty;
 mod packed;
@@ -82,7 +87,9 @@ pub mod picture;
 mod plot;
 mod replay_page;
 mod result;
+mod run_marks;
 mod run_page;
+mod runs_plot;
 mod score_plot;
 mod score_table;
 mod script;
@@ -93,9 +100,12 @@ mod text;
 mod validation_page;
 
 pub use arc_page::{ArcAttempt, ArcReport, ArcSet, ArcTask, arc_page};
+pub use compare_page::{EnvironmentReplays, RunFilm, compare_page};
+pub use comparison_text::comparison_text;
 pub use exploration_text::{exploration_facts, exploration_table, exploration_text};
 
 pub use film::{Film, LevelTally, Moment, film_sheet};
+pub use frontier_plot::frontier_plot;
 pub use games_table::{game_text, games_table};
 pub use gif::{GifOptions, animated_gif};
 pub use graph_page::{GraphPage, LevelGraph, graph_page};
@@ -103,6 +113,8 @@ pub use graph_picture::{GraphView, graph_picture, growth_plot};
 pub use graph_text::{GraphMetadata, graph_dot, graph_graphml, graph_json};
 pub use heat_page::{HeatMap, heat_page};
 pub use keys_table::keys_table;
+pub use level_curves::{completion_curves, learning_plot};
+pub use level_plots::{compared_actions_plot, level_heat_map};
 pub use level_table::{level_table, runs_table};
 pub use novelty::{novelty_page, novelty_table};
 pub use packed::player_data;
@@ -111,6 +123,7 @@ pub use plot::{PLOT_STYLE, actions_plot, completion_plot};
 pub use replay_page::replay_page;
 pub use rhae_protocol::PACKED_VERSION;
 pub use run_page::{PlayFilm, RunReport, run_page};
+pub use runs_plot::runs_plot;
 pub use score_plot::{CostUnit, score_plot};
 pub use score_table::{comparison_table, data_table, score_measures, score_table, score_warnings};
 pub use script::{PLAYER_MODULES, player_script};

@@ -135,7 +135,7 @@ pub fn actions_plot(cards: &[Scorecard]) -> String {
 }
 
 /// Returns the first of 1, 2, 5, 10, 20, 50 and so on that is at least `max`.
-fn axis_end(max: f64) -> f64 {
+pub(crate) fn axis_end(max: f64) -> f64 {
     let decade = 10f64.powf(max.log10().floor());
     [1.0, 2.0, 5.0, 10.0]
         .map(|step| step * decade)
@@ -146,7 +146,7 @@ fn axis_end(max: f64) -> f64 {
 
 /// Returns the positions of the grid lines: 1, 2, 5, 10 and so on, or only the powers of ten if the
 /// lines would be too close.
-fn ticks(end: f64) -> Vec<f64> {
+pub(crate) fn ticks(end: f64) -> Vec<f64> {
     let steps: &[f64] = if end <= 1000.0 {
         &[1.0, 2.0, 5.0]
     } else {
