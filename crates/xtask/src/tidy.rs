@@ -39,6 +39,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("rhae-eval", 5),
     ("rhae-harness", 5),
     ("rhae-tui", 5),
+    ("rhae-analysis", 6),
     ("rhae-server", 6),
     ("rhae-bench", 6),
     ("rhae-cli", 7),

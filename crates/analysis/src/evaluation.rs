@@ -1,0 +1,150 @@
+//! Runs of solvers on static tasks: `results.json`.
+
+use std::fs;
+use std::path::Path;
+
+use rhae_protocol::{
+    AnalysedEnvironment, AnalysedLevel, AnalysedRun, EvalConfig, EvalProtocol, EvalUsage,
+};
+use rhae_runs::load_config;
+use serde::Deserialize;
+
+use crate::AnalysisError;
+
+/// The fields of `results.json` that a comparison needs.
+#[derive(Deserialize)]
+struct StoredResults {
+    /// The tasks of the only set.
+    #[serde(default)]
+    results: Vec<StoredTask>,
+    /// The sets, if there are several.
+    #[serde(default)]
+    scores: Vec<Option<StoredSet>>,
+    #[serde(default)]
+    finished: bool,
+    #[serde(default)]
+    seconds: Option<f64>,
+    #[serde(flatten)]
+    spent: EvalUsage,
+}
+
+#[derive(Deserialize)]
+struct StoredSet {
+    set: String,
+    results: Vec<StoredTask>,
+}
+
+#[derive(Deserialize)]
+struct StoredTask {
+    task: String,
+    score: f64,
+    solved: bool,
+    tests: Vec<StoredTest>,
+}
+
+#[derive(Deserialize)]
+struct StoredTest {
+    outcome: String,
+}
+
+/// Loads a run of `rhae arc eval`.
+pub(crate) fn load(folder: &Path) -> Result<AnalysedRun, AnalysisError> {
+    let config: EvalConfig = load_config(folder)?;
+    let unusable = |reason: String| AnalysisError::NoResults {
+        folder: folder.to_owned(),
+        reason,
+    };
+    let text = fs::read_to_string(folder.join("results.json")).map_err(|error| {
+        unusable(format!(
+            "cannot read its results.json ({error}); finish the run with `rhae arc eval --resume {}`",
+            folder.display()
+        ))
+    })?;
+    let stored: StoredResults = serde_json::from_str(&text)
+        .map_err(|error| unusable(format!("cannot parse its results.json: {error}")))?;
+    let environments = tasks(&config, &stored);
+    if environments.is_empty() {
+        return Err(unusable(
+            "the solutions of its tasks are unknown".to_owned(),
+        ));
+    }
+    let is_model = config.solver.starts_with("model:");
+    let tokens = |count: u64| is_model.then_some(count as f64);
+    Ok(AnalysedRun {
+        run_id: config.run_id.clone(),
+        agent: config.solver.clone(),
+        software: config.software.clone(),
+        seconds: stored.seconds,
+        method: format!(
+            "{}, {} attempts, parser {}",
+            config.protocol.name(),
+            config.attempts,
+            config.parser
+        ),
+        repeats: 1,
+        finished: stored.finished,
+        missing: environments.iter().map(|one| one.missing).sum(),
+        levels_completed: environments
+            .iter()
+            .flat_map(|one| &one.levels)
+            .map(|level| level.completed as f64)
+            .sum(),
+        levels: environments.iter().map(|one| one.levels.len() as u32).sum(),
+        cost_usd: (stored.spent.unpriced == 0).then_some(stored.spent.cost_usd),
+        input_tokens: tokens(stored.spent.input_tokens),
+        output_tokens: tokens(stored.spent.output_tokens),
+        environments,
+        ..AnalysedRun::default()
+    })
+}
+
+fn tasks(config: &EvalConfig, stored: &StoredResults) -> Vec<AnalysedEnvironment> {
+    let revision = |set: &str| {
+        let found = config.sets.iter().find(|one| one.name == set);
+        found.map(|set| set.revision.clone())
+    };
+    let is_plan = config.protocol == EvalProtocol::Plan;
+    let task = |prefix: &str, revision: Option<String>, task: &StoredTask| AnalysedEnvironment {
+        id: format!("{prefix}{}", task.task),
+        revision,
+        scores: vec![if is_plan {
+            100.0 * f64::from(u8::from(task.solved))
+        } else {
+            100.0 * task.score
+        }],
+        missing: usize::from(task.tests.iter().any(|test| is_missing(&test.outcome))),
+        levels: task
+            .tests
+            .iter()
+            .map(|test| level(&test.outcome, task.tests.len()))
+            .collect(),
+        ..AnalysedEnvironment::default()
+    };
+    let only = config.sets.first().map(|set| set.name.as_str());
+    let single = stored
+        .results
+        .iter()
+        .map(|one| task("", only.and_then(revision), one));
+    let several = stored.scores.iter().flatten().flat_map(|set| {
+        set.results
+            .iter()
+            .map(|one| task(&format!("{}/", set.set), revision(&set.set), one))
+    });
+    single.chain(several).collect()
+}
+
+/// Returns whether a test was never answered because the run ended before.
+fn is_missing(outcome: &str) -> bool {
+    matches!(outcome, "not-asked" | "missing-task")
+}
+
+fn level(outcome: &str, tests: usize) -> AnalysedLevel {
+    let solved = outcome == "solved";
+    AnalysedLevel {
+        weight: 1.0 / tests as f64,
+        plays: 1,
+        completed: usize::from(solved),
+        score: if solved { 100.0 } else { 0.0 },
+        ..AnalysedLevel::default()
+    }
+}

@@ -1,0 +1,3 @@
+//! Comparisons of real runs against computations of their own.
+
+mod runs;
