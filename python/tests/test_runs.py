@@ -121,6 +121,30 @@ def test_failed_plays_are_results(tmp_path: Path) -> None:
     assert play.ending == "failed" and play.message
 
 
+def test_failed_environments_are_not_valid_results(tmp_path: Path) -> None:
+    folder = tmp_path / "games" / "sx01"
+    folder.mkdir(parents=True)
+    (folder / "metadata.json").write_text('{"game_id": "sx01-v1", "baseline_actions": [5]}')
+    (folder / "sx01.py").write_text("class Sx01(:\n")
+    summary = rhae.run("random", games="sx01,kq19", games_dir=tmp_path / "games", budget=20, out=tmp_path / "run").summary
+    assert (summary.failed_plays, summary.failed_environments) == (0, 1)
+    assert summary.environments[0].endings == ["environment failed"]
+    valid = summary.valid_results
+    assert valid is not None and (valid.n, valid.of) == (1, 2)
+    assert valid.score == 2 * summary.score
+
+
+def test_command_of_a_folder_that_others_can_change_must_be_repeated(tmp_path: Path) -> None:
+    command, out = "exit 3", tmp_path / "run"
+    rhae.run(agent_cmd=command, games="kq19", out=out)
+    out.chmod(0o777)
+    with pytest.raises(ValueError, match=r"execute the agent command `exit 3`, but other users can write"):
+        rhae.run(resume=out)
+    with pytest.raises(ValueError, match="the run was started with"):
+        rhae.run(resume=out, agent_cmd="exit 4")
+    assert rhae.run(resume=out, agent_cmd=command).summary.failed_plays == 1
+
+
 def test_ctrl_c_writes_partial_results_and_the_run_can_be_resumed(tmp_path: Path) -> None:
     agent, go, out = tmp_path / "agent.py", tmp_path / "go", tmp_path / "run"
     agent.write_text(AGENT)

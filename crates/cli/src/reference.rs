@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Args, Command};
+use rhae_agents::{OUTPUT_DIR_VARIABLE, PLAY_ID_VARIABLE};
 use rhae_reference::{Table, Variable, page};
 use rhae_server::Code;
 use rhae_validate::Rule;
@@ -27,6 +28,16 @@ const VARIABLES: &[Variable] = &[
         name: "ARC_API_KEY",
         readers: "`rhae run`, `rhae games fetch`",
         meaning: "API key of the server, if `--key` is not given",
+    },
+    Variable {
+        name: OUTPUT_DIR_VARIABLE,
+        readers: "agents",
+        meaning: "Folder for files of an agent; `rhae run --agent-cmd` sets it",
+    },
+    Variable {
+        name: PLAY_ID_VARIABLE,
+        readers: "agents",
+        meaning: "Id of the play; `rhae run --agent-cmd` sets it",
     },
     Variable {
         name: "NO_COLOR",

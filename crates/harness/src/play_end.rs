@@ -1,4 +1,4 @@
-//! How a play ended, and who is responsible: the agent or the environment.
+//! How a play ended, and what was responsible: the agent or the environment.
 
 use std::any::Any;
 

@@ -346,7 +346,7 @@ pub struct RunSummary {
     pub identity: RunIdentity,
 }
 
-/// The name of the provider whose replies are configured. Nobody is paid for them.
+/// The name of the provider whose replies are configured. They cost nothing.
 pub const MOCK_PROVIDER: &str = "mock";
 
 /// The total over the valid results of a run, next to the headline, in which a missing result counts
@@ -356,7 +356,7 @@ pub const MOCK_PROVIDER: &str = "mock";
 /// environment did not fail, and the environment has the baselines that its score needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ValidResults {
-    /// The mean score of the valid results in percent; `None` if there are none.
+    /// The mean score of the valid results in percent; `None` without valid results.
     pub score: Option<f64>,
     /// The number of valid results.
     pub n: u32,

@@ -2,7 +2,7 @@
 //!
 //! The configuration of a run may contain a command. A process that resumes the run must not execute
 //! the command of another user, so it asks this module first. The rules are those of `StrictModes` in
-//! OpenSSH: nobody else may write the file, its folder or a parent folder. A parent folder with the
+//! OpenSSH: no other user may write the file, its folder or a parent folder. A parent folder with the
 //! sticky bit, such as `/tmp`, is accepted, because only the owner of an entry can replace it there.
 
 use std::fs::Metadata;
