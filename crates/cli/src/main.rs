@@ -6,6 +6,7 @@
 
 mod arc;
 mod bench;
+mod compare;
 mod completions;
 #[cfg(feature = "server")]
 mod db;
@@ -23,6 +24,7 @@ mod play;
 #[cfg(feature = "server")]
 mod reference;
 mod replay;
+mod report;
 mod run;
 mod run_args;
 mod runs;
@@ -77,6 +79,8 @@ macro_rules! commands {
 commands! {
     Run(Box<run::RunArgs>) => |args| run::run(&args);
     Runs(runs::RunsArgs) => |args| runs::run(&args);
+    Compare(Box<compare::CompareArgs>) => |args| compare::run(&args);
+    Report(Box<report::ReportArgs>) => |args| report::run(&args);
     Play(play::PlayArgs) => |args| play::run(&args);
     Games(games::GamesArgs) => |args| games::run(&args);
     Replay(replay::ReplayArgs) => |args| replay::run(&args);

@@ -8,6 +8,7 @@ mod arc_eval_resume;
 mod arc_fetch;
 mod arc_model;
 mod arc_score;
+mod compare;
 mod db;
 mod explore;
 mod full_disk;

@@ -10,6 +10,7 @@ mod arc;
 mod arc_runs;
 mod bench;
 mod commands;
+mod compare;
 mod coverage;
 mod errors;
 mod help;
