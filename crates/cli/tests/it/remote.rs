@@ -400,7 +400,7 @@ fn unsupported_options_are_rejected_before_anything_is_written() {
             &["--repeat", "101"][..],
             "--repeat is at most 100 on a server",
         ),
-        (&["--games", "ny40"][..], "there is no environment `ny40`"),
+        (&["--games", "ny40"][..], "lists no environment `ny40`"),
     ] {
         play(folder.path(), &serving.url, more).failed_with(reason);
     }
@@ -510,7 +510,10 @@ fn official_server_counts_the_same_actions() {
         "{}",
         run.err
     );
-    assert_eq!(run.err, "");
+    assert_eq!(
+        run.err,
+        "note: the server has no baselines for `pk10-v1`: such a play has no score, which counts as 0\n"
+    );
     assert_eq!(
         read(folder.path(), "server.json")["cards"][0]["differences"],
         json!([])

@@ -347,7 +347,7 @@ fn standard_error_of_an_agent_is_stored() {
 #[test]
 fn standard_error_on_disk_is_bounded() {
     let folder = tempfile::tempdir().unwrap();
-    let agent = "yes 'much ado' | head -c 4000000 >&2; echo 'about nothing' >&2; exit 1";
+    let agent = "yes 'much ado' | head -n 400000 >&2; echo 'about nothing' >&2; exit 1";
     run_agent(folder.path(), agent, &[])
         .failed_with("exit status: 1); last line on standard error: `about nothing` (2 plays)");
     let stored = fs::read(folder.path().join("r/recordings/1-kq19-v1.stderr.txt")).unwrap();
