@@ -23,8 +23,9 @@ use crate::terminal::layout::Layout;
 use crate::terminal::screen::{MouseCapture, Screen};
 
 /// Shows a film from moment `first` on, until the user quits or a signal arrives. `speed` is a
-/// multiple of the normal speed, from [`MIN_SPEED`] to [`MAX_SPEED`]. `failure` is a message that is
-/// shown with the last moment.
+/// multiple of the normal speed, from [`MIN_SPEED`] to [`MAX_SPEED`]. With `recorded_pace`, each
+/// action takes the time that it took in the play, if the film has times. `failure` is a message that
+/// is shown with the last moment.
 ///
 /// # Errors
 ///
@@ -34,9 +35,13 @@ pub fn replay(
     film: Film,
     speed: f64,
     first: usize,
+    recorded_pace: bool,
     failure: Option<String>,
 ) -> Result<Exit, TuiError> {
     let mut player = Player::new(film, speed, first, Instant::now())?.with_failure(failure);
+    if recorded_pace {
+        player.handle(PlayerCommand::TogglePace, Instant::now());
+    }
     Screen::enter(MouseCapture::Off).and_then(|screen| event_loop::run(&mut player, &screen))
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use rhae_engine::Catalog;
 use rhae_tui::{MAX_SPEED, MIN_SPEED};
@@ -18,6 +18,9 @@ pub(crate) struct ShowArgs {
     /// Playback speed as a multiple of the normal speed, from 0.125 to 64
     #[arg(long, default_value_t = 1.0, value_parser = speed)]
     speed: f64,
+    /// Let each action take the time that it took in the play; the key `t` switches
+    #[arg(long)]
+    recorded_pace: bool,
     /// Start at this level, counted from 1
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=254))]
     level: Option<u8>,
@@ -39,11 +42,15 @@ pub(crate) fn run(games: &dyn Catalog, args: &ShowArgs) -> Result<ExitCode> {
             .with_context(|| level_not_reached(level))?,
         None => 0,
     };
+    ensure!(
+        !args.recorded_pace || film.times().is_some(),
+        "the recording has no times; omit --recorded-pace"
+    );
     rhae_tui::require_terminal(
         "rhae replay show",
         "render the recording with `rhae replay render`",
     )?;
-    Ok(rhae_tui::replay(film, args.speed, first, failure)?.code())
+    Ok(rhae_tui::replay(film, args.speed, first, args.recorded_pace, failure)?.code())
 }
 
 fn speed(text: &str) -> Result<f64, String> {

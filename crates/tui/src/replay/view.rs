@@ -95,7 +95,7 @@ fn status(canvas: &mut Canvas, area: Area, player: &Player) {
     }
     let pause = if player.is_playing() { "" } else { " paused" };
     let pace = if player.plays_at_recorded_pace() {
-        " recorded pace"
+        " recorded"
     } else {
         ""
     };
@@ -174,7 +174,7 @@ mod tests {
         The cell may be a button.[2J
         If not, it is a wall, and then the way leads round it.
         space play    ←→ step   PgUp PgDn ±10   Home End start/end
-        +- speed   n p next, previous level   q quit
+        +- speed   t recorded pace   n p next, previous level   q quit
         ");
     }
 
@@ -185,14 +185,14 @@ mod tests {
         level 1 of 3  action 1 of 6  1× paused  not finished
         The cell may be a button.[2J…
         space play    ←→ step   PgUp PgDn ±10   Home End start/end
-        +- speed   n p next, previous level   q quit
+        +- speed   t recorded pace   n p next, previous level   q quit
         ");
         insta::assert_snapshot!(texts(&at(3), 64, 38, 33), @r"
         wa1k-v1  entry 3 of 7  ACTION4
         level 2 of 3  action 2 of 6  1× paused  completed level 1
 
         space play    ←→ step   PgUp PgDn ±10   Home End start/end
-        +- speed   n p next, previous level   q quit
+        +- speed   t recorded pace   n p next, previous level   q quit
         ");
     }
 
@@ -234,7 +234,7 @@ mod tests {
         space play    ←→ step
         PgUp PgDn ±10
         Home End start/end
-        +- speed
+        +- speed   t recorded pace
         n p next, previous level
         q quit
         ");

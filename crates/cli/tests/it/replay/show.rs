@@ -5,6 +5,7 @@ use std::process::Command;
 
 use super::{Fixture, RHAE, fails, solved_levels, text};
 use crate::play::tmux::Terminal;
+use crate::rhae::rhae;
 
 fn board(terminal: &Terminal) -> Vec<String> {
     terminal
@@ -116,6 +117,23 @@ fn click_position_and_missing_effect_are_shown() {
     }
     terminal.wait_for(&format!("ACTION6 at {position}"));
     terminal.wait_for("changed nothing");
+    terminal.send("q");
+    terminal.wait_for("$");
+}
+
+#[test]
+fn recording_with_times_is_shown_at_its_recorded_pace() {
+    let fixture = Fixture::new();
+    let toolkit = fixture.converted(&fixture.recording, "toolkit");
+    let folder = toolkit.parent().unwrap();
+    let arguments = ["replay", "show", "--recorded-pace", text(&toolkit)];
+    rhae(folder, &arguments).failed_with("the recording has no times");
+    let Some(terminal) = Terminal::open(80, 40) else {
+        return;
+    };
+    let recording = text(&fixture.recording);
+    terminal.type_line(&format!("{RHAE} replay show --recorded-pace {recording}"));
+    terminal.wait_for("1× recorded");
     terminal.send("q");
     terminal.wait_for("$");
 }
