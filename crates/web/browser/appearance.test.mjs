@@ -41,7 +41,7 @@ test("axe finds no serious violation on any page, in either theme", async () => 
     const check = async (name) => found.push(...(await serious(page, `${colorScheme} ${name}`)));
     await check("/enter");
     await signIn(page, key);
-    for (const path of ["/", "/replay", "/watch", "/scorecards", `/scorecards/${play.card_id}`, `/replay/${play.guid}`, `/watch/${play.guid}`, "/play/kq19", "/play/nothing"]) {
+    for (const path of ["/", "/replay", "/watch", "/scorecards", `/scorecards/${play.card_id}`, `/replay/${play.guid}`, `/watch/${play.guid}`, "/links", "/play/kq19", "/play/nothing"]) {
       await page.goto(path);
       if (path.includes(play.guid)) await replayLoaded(page);
       if (path === "/play/kq19") await ready(page);
@@ -78,8 +78,10 @@ test("axe finds no serious violation on outcomes, invitations and error pages", 
         const response = await page.request.post(`/api/cmd/ACTION${action}`, { data: { game_id: game, guid: answer.guid } });
         return (await response.json()).state;
       };
-      // The first levels are played through the API, and the last one on the page.
-      for (const action of levels.slice(0, -1).flat()) assert.equal(await act("kq19", action), "NOT_FINISHED");
+      // The first action opens the play. The first levels are played through the API, and the last one on the page.
+      const [first, ...rest] = levels.slice(0, -1).flat();
+      await playSteps(page, [KEYS[first]]);
+      for (const action of rest) assert.equal(await act("kq19", action), "NOT_FINISHED");
       await page.reload();
       await ready(page);
       await playSteps(page, levels.at(-1).map((action) => KEYS[action]));
@@ -92,7 +94,8 @@ test("axe finds no serious violation on outcomes, invitations and error pages", 
       // Moving back and forth uses up the actions.
       await page.goto("/play/hk26");
       await ready(page);
-      let turns = 0;
+      await playSteps(page, [KEYS[1]]);
+      let turns = 1;
       while ((await act("hk26", [1, 2][turns % 2])) !== "GAME_OVER") assert.ok(++turns < 100);
       await page.reload();
       await page.locator(".outcome .lost").waitFor();

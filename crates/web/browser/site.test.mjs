@@ -440,8 +440,9 @@ test("visitors cannot read each other's plays, and the cookie is hidden from scr
   const other = await visitor();
   await other.goto("/play/kq19");
   await ready(other);
+  await playSteps(other, ["ArrowUp"]);
   const foreign = [replay, card, `/watch/${guid}`, `/replay/${guid}/film`, `/replay/${guid}/reasoning?from=0`, `/replay/${guid}/recording.jsonl`];
-  foreign.push(`/watch/${guid}/events`, `/watch/${guid}/now.png`, `${card}/scorecard.json`, `${card}/scorecard.csv`);
+  foreign.push(`/replay/${guid}/times`, `/watch/${guid}/events`, `/watch/${guid}/now.png`, `${card}/scorecard.json`, `${card}/scorecard.csv`);
   const anonymous = await browser.newContext({ baseURL: server.url });
   for (const path of foreign) {
     assert.equal((await other.request.get(path)).status(), 404, path);
