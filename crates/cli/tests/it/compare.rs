@@ -248,7 +248,7 @@ fn page_and_report_formats_are_written() {
     )
     .succeeded();
     let page = fs::read_to_string(folder.join("page.html")).unwrap();
-    assert_eq!(page.matches("<rhae-duo>").count(), 2);
+    assert_eq!(page.matches("<rhae-duo><script ").count(), 2);
     assert!(page.contains("first &#38; best against random"));
     assert!(page.contains("Blind Squirrel") && page.contains("2025-08-19"));
     assert!(
