@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use serde_json::Value;
+
 use super::{Fixture, RHAE, fails, solved_levels, text};
 use crate::play::tmux::Terminal;
 use crate::rhae::rhae;
@@ -124,14 +126,23 @@ fn click_position_and_missing_effect_are_shown() {
 #[test]
 fn recording_with_times_is_shown_at_its_recorded_pace() {
     let fixture = Fixture::new();
-    let toolkit = fixture.converted(&fixture.recording, "toolkit");
-    let folder = toolkit.parent().unwrap();
-    let arguments = ["replay", "show", "--recorded-pace", text(&toolkit)];
-    rhae(folder, &arguments).failed_with("the recording has no times");
+    // The recording of a reproducible agent has no times, so that it is the same in every run.
+    let untimed = text(&fixture.recording);
+    let arguments = ["replay", "show", "--recorded-pace", untimed];
+    rhae(fixture.folder.path(), &arguments).failed_with("the recording has no times");
+    let timed = |(index, line): (usize, &str)| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        if line.get("action").is_some() {
+            line["t_ms"] = (100 * index).into();
+        }
+        format!("{line}\n")
+    };
+    let lines: String = fixture.text().lines().enumerate().map(timed).collect();
+    let recording = fixture.with("timed.jsonl", &lines);
     let Some(terminal) = Terminal::open(80, 40) else {
         return;
     };
-    let recording = text(&fixture.recording);
+    let recording = text(&recording);
     terminal.type_line(&format!("{RHAE} replay show --recorded-pace {recording}"));
     terminal.wait_for("1× recorded");
     terminal.send("q");
