@@ -29,7 +29,7 @@ pub struct Rank {
 pub struct Ranking {
     pub ranks: Vec<Rank>,
     /// Whether the chances of rank 1 consider all resamples. Otherwise they consider
-    /// [`SAMPLED_FLIPS`](crate::SAMPLED_FLIPS) resamples of the generator
+    /// [`SAMPLED_FLIPS`] resamples of the generator
     /// [`GENERATOR`](crate::GENERATOR).
     pub chances_are_exact: bool,
 }
