@@ -94,6 +94,16 @@ impl LevelGraph {
     pub fn is_complete(&self) -> bool {
         self.stop.is_none() && !self.has_representative_clicks
     }
+
+    /// Returns why the graph is not complete, for the text of a finding.
+    pub(crate) fn limits(&self) -> String {
+        let stop = self.stop.map(|stop| format!("stopped by: {}", stop.name()));
+        let clicks = self
+            .has_representative_clicks
+            .then(|| "clicks: representative".to_owned());
+        let limits: Vec<String> = stop.into_iter().chain(clicks).collect();
+        limits.join(", ")
+    }
 }
 
 /// The reason why a level has no state graph.
@@ -254,4 +264,51 @@ fn shape(graph: &Graph) -> [u64; 4] {
         }
     }
     shape
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Returns a complete graph without wins and losses, in which nothing is known about clicks.
+    pub(crate) fn graph() -> LevelGraph {
+        LevelGraph {
+            nodes: 9,
+            edges: 9,
+            stop: None,
+            identity: "frame",
+            depth: 3,
+            win: None,
+            loss: None,
+            shortest_wins: 0,
+            all_shortest_wins_counted: false,
+            dead_ends: 0,
+            soft_locks: 0,
+            first_dead_end: None,
+            p_within: Chance::UNKNOWN,
+            p_blind: None,
+            has_clicks: true,
+            has_representative_clicks: true,
+            within: 40,
+            warnings: Vec::new(),
+            shape: [0; 4],
+        }
+    }
+
+    #[test]
+    fn limits_name_representative_clicks_and_the_limit_that_stopped_the_search() {
+        assert_eq!(graph().limits(), "clicks: representative");
+        let stop = Some(StopReason::Nodes);
+        let stopped = LevelGraph { stop, ..graph() };
+        assert_eq!(
+            stopped.limits(),
+            "stopped by: nodes, clicks: representative"
+        );
+        let has_representative_clicks = false;
+        let listed = LevelGraph {
+            has_representative_clicks,
+            ..stopped
+        };
+        assert_eq!(listed.limits(), "stopped by: nodes");
+    }
 }

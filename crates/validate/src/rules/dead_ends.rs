@@ -24,14 +24,18 @@ fn judge(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
     let (dead, soft_locks) = (graph.dead_ends, graph.soft_locks);
     let counted = format!("{at_least}{dead} of {} states are dead ends", graph.nodes);
     if dead == 0 && !graph.is_complete() {
-        let stop = graph.stop.map_or("nothing", rhae_explore::StopReason::name);
-        return Finding::open(
-            rule,
-            format!(
-                "no dead end was found; the search was stopped by: {stop} (states searched: {})",
-                graph.nodes
+        let states = graph.nodes;
+        let text = match graph.stop.filter(|_| !graph.has_representative_clicks) {
+            Some(stop) => format!(
+                "no dead end was found; the search was stopped by: {} (states searched: {states})",
+                stop.name()
             ),
-        );
+            None => format!(
+                "no dead end can be proved (states searched: {states}, {})",
+                graph.limits()
+            ),
+        };
+        return Finding::open(rule, text);
     }
     let shown = graph
         .first_dead_end

@@ -93,7 +93,7 @@ fn judge(options: &Options, level: u8, graph: &LevelGraph) -> Finding {
         );
         return Finding::pass(rule, text);
     }
-    let stop = graph.stop.map_or("nothing", rhae_explore::StopReason::name);
+    let limits = graph.limits();
     let known = match (low > 0.0, high < 0.999) {
         (true, true) => format!("between {} and {}", one_in(low), one_in(high)),
         (true, false) => format!("at least {}", one_in(low)),
@@ -103,7 +103,7 @@ fn judge(options: &Options, level: u8, graph: &LevelGraph) -> Finding {
     Finding::open(
         rule,
         format!(
-            "undecided: {known} (states searched: {states}, stopped by: {stop}); see the samples of `luck-levels`"
+            "undecided: {known} (states searched: {states}, {limits}); see the samples of `luck-levels`"
         ),
     )
 }
@@ -113,5 +113,20 @@ fn one_in(chance: f64) -> String {
         0.0 => "never".to_owned(),
         0.1.. => format!("{:.0} in 100", 100.0 * chance),
         _ => format!("1 in {:.0}", 1.0 / chance),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::tests::graph;
+
+    #[test]
+    fn representative_clicks_prove_no_probability() {
+        let finding = judge(&Options::default(), 1, &graph());
+        assert_eq!(
+            finding.text,
+            "undecided: nothing is known (states searched: 9, clicks: representative); see the samples of `luck-levels`"
+        );
     }
 }
