@@ -68,6 +68,8 @@ fn links_are_created_listed_and_revoked() {
         link
     };
     let (of_card, card_path) = create("share_card", &json!({"card_id": card})).unwrap();
+    // The newest link is listed first.
+    server.clock.forward_minutes(1);
     let (_, play_path) = create("share_play", &json!({"guid": guid})).unwrap();
     create("share_over_limit", &json!({"guid": guid}));
     create("share_unknown_card", &json!({"card_id": UNKNOWN}));
@@ -75,7 +77,7 @@ fn links_are_created_listed_and_revoked() {
     create("share_both", &json!({"card_id": card, "guid": guid}));
     let json = Some("text/plain");
     exchanges.send("share_not_json", &client, "POST", "/api/shares", json, "{}");
-    let secret = client.open_play(&card, "ym39");
+    let secret = exchanges.open_play(&client, &card, "ym39");
     create("share_not_public", &json!({"guid": secret}));
 
     let anyone = server.client("").with_cookie(None);
