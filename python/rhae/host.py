@@ -40,9 +40,6 @@ SIZE = 64
 # The official engine allows 1,000 frames per action and checks the limit one frame too late.
 MAX_FRAMES = 1001
 MAX_REASON_BYTES = 2000
-# Found in the source of every game that may use the global random generators: the name itself, or a
-# means to compute a name.
-USES_RANDOM = re.compile(rb"random|eval|exec|vars|globals|getattr|import_|importlib|__dict__|pickle")
 
 
 class Impossible(Exception):
@@ -66,6 +63,10 @@ class Play:
         # What was last observed: the status, the completed levels, the available actions as bits,
         # and the cells of the settled frame. None after LOAD.
         self.seen: tuple[int, int, int, bytes] | None = None
+        # The modules whose variables belong to the play, once they are needed.
+        self.modules: list[types.ModuleType] | None = None
+        # The variables while another play is current, if plays share the modules.
+        self.variables: Any = None
 
 
 class GameUnpickler(pickle.Unpickler):
@@ -101,8 +102,7 @@ class Host:
         self.numpy = numpy
         self.code: types.CodeType | None = None
         self.search: tuple[int, Any] | None = None
-        # Saving and restoring the random states takes longer than most actions.
-        self.may_use_random = USES_RANDOM.search(source) is not None
+        self.mementos = load_mementos() if self.supports_copies() else None
         self.send: Callable[[int, bytes], None] | None = None
 
     # One method per message.
@@ -129,8 +129,13 @@ class Host:
 
     def fork(self, play: int, other: int) -> None:
         original = self.enter(play)
-        self.plays[other] = Play(self.copy_of(original.game), original.module, self.randomness())
-        self.plays[other].seen = original.seen
+        copied = Play(self.copy_of(original.game), original.module, self.randomness())
+        copied.seen = original.seen
+        if self.mementos is not None:
+            # From now on, the variables of the module are saved and restored with each of the two.
+            copied.variables = original.variables = self.variables_of(original)
+            copied.modules = original.modules
+        self.plays[other] = copied
 
     def save(self, play: int) -> bytes:
         game = self.enter(play).game
@@ -153,8 +158,9 @@ class Host:
 
         If the game lists no clicks, returns one cell per sprite if `flags` asks for that.
         """
-        game = self.enter(play).game
-        key = self.hidden_key(game, bool(flags & DEEP))
+        entered = self.enter(play)
+        game = entered.game
+        key = self.deep_key_or_none(entered) if flags & DEEP else self.hidden_key(game)
         cells, listed = self.clicks(game), 1
         if cells is None:
             cells, listed = (self.sprite_cells(game), 2) if flags & SPRITES else ([], 0)
@@ -178,14 +184,14 @@ class Host:
         start = self.enter(play)
         if start.seen is None:
             raise Impossible("the frame of the play is unknown")
-        # A search switches between the random states of many games.
+        # A search switches between the random states of many states.
         self.suspend()
         self.current = None
+        if not request.states:
+            key: bytes = _expansion.probe(self, start, request)
+            return key
         if self.search is None or self.search[0] != play:
-            search = _expansion.Search(self, start, request.identity)
-            if not request.states:
-                self.copy_of(start.game)
-                return search.part(last=True)
+            search = _expansion.Search(self, start, request)
             _expansion.prepare_process()
             self.search = (play, search)
         send = self.send
@@ -240,15 +246,31 @@ class Host:
         except Exception as error:
             raise Impossible(reason(error, self.file)) from error
 
-    def hidden_key(self, game: Any, deep: bool) -> bytes | None:
-        """Returns a key of the state that the frame does not show, or None if it is unknown.
+    def refuse(self, reason: str) -> None:
+        """Ends the play for a reason that `rhae._expansion` has found."""
+        raise Refused(reason)
 
-        If `deep` is set, the key is derived from all Python state of the play, otherwise from the
-        game's `_get_hidden_state`.
-        """
+    def decline(self, reason: str) -> None:
+        """Answers a request of `rhae._expansion` with IMPOSSIBLE."""
+        raise Impossible(reason)
+
+    def deep_key(self, game: Any, modules: list[types.ModuleType]) -> bytes:
+        """Returns a key of all Python state of a play: its game, modules and random generators."""
+        state = (game, self.randomness())
+        if self.mementos is None:
+            return Digest(self.numpy).of(state)
+        key: bytes = self.mementos.RECORDER.digest(state, modules)
+        return key
+
+    def deep_key_or_none(self, play: Play) -> bytes | None:
         try:
-            if deep:
-                return Digest(self.numpy).of((game, self.randomness()))
+            return self.deep_key(play.game, self.modules_of(play))
+        except Exception:
+            return None
+
+    def hidden_key(self, game: Any) -> bytes | None:
+        """Returns a key of the state that `_get_hidden_state` reports, or None if it is unknown."""
+        try:
             if type(game)._get_hidden_state is self.engine.ARCBaseGame._get_hidden_state:
                 return None
             return Digest(self.numpy).of(self.numpy.asarray(game._get_hidden_state()))
@@ -300,18 +322,34 @@ class Host:
         self.numpy.random.set_state(numpys)
 
     def suspend(self) -> None:
-        """Saves the random states of the current play."""
+        """Saves the state of the current play that is not in its game object."""
         if self.current in self.plays:
-            self.plays[self.current].randomness = self.randomness()
+            play = self.plays[self.current]
+            play.randomness = self.randomness()
+            if play.variables is not None and not play.variables.is_current():
+                play.variables = self.variables_of(play)
+
+    def variables_of(self, play: Play) -> Any:
+        """Returns the variables of a play's modules."""
+        assert self.mementos is not None
+        return self.mementos.RECORDER.capture(None, self.modules_of(play), play.variables)
+
+    def modules_of(self, play: Play) -> list[types.ModuleType]:
+        """Returns the modules whose variables belong to a play."""
+        if play.modules is None:
+            play.modules = [] if self.mementos is None else self.mementos.modules_of(play.module)
+        return play.modules
 
     def enter(self, play: int) -> Play:
-        """Makes a play the current one and restores its random states."""
+        """Makes a play the current one and restores its state that is not in its game object."""
         found = self.plays.get(play)
         if found is None:
             raise Refused(f"there is no play {play}")
         if play != self.current:
             self.suspend()
             self.set_randomness(found.randomness)
+            if found.variables is not None:
+                found.variables.restore()
             self.current = play
         return found
 
@@ -483,6 +521,15 @@ def load_engine() -> tuple[Any, str]:
     import arcengine
 
     return arcengine, "arcengine"
+
+
+def load_mementos() -> Any:
+    """Returns the module that reads the state of games, or None if the package has none."""
+    try:
+        from rhae import _mementos
+    except ImportError:
+        return None
+    return _mementos
 
 
 def reason(error: BaseException, file: str) -> str:

@@ -34,7 +34,7 @@ def failure(at: Path, game: str, folder: Path, *flags: str) -> str:
     return done.stderr
 
 
-def write_game(folder: Path, name: str, body: str) -> Path:
+def write_game(folder: Path, name: str, body: str, variables: str = "") -> Path:
     """Writes a game of one level with the arrows as actions, whose sprite `dot` moves in a row."""
     home = folder / "games" / name / "v1"
     home.mkdir(parents=True)
@@ -46,6 +46,7 @@ def write_game(folder: Path, name: str, body: str) -> Path:
         "import gc, os, random, time\n"
         "import numpy as np\n"
         "from arcengine import ARCBaseGame, Camera, GameAction, Level, Sprite\n"
+        f"{variables}\n"
         f"class {class_name}(ARCBaseGame):\n"
         "    def __init__(self, seed=0):\n"
         "        levels = [Level([Sprite([[9]], name='dot', x=8)], (16, 16))]\n"
@@ -90,6 +91,55 @@ def test_random_numbers_belong_to_each_state(tmp_path: Path) -> None:
     report, graph = explored(tmp_path, "rn01", games, "--step-by-step", *flags)
     assert report["warnings"] == []
     assert explored(tmp_path, "rn01", games, "--jobs", "2", *flags) == (report, graph)
+
+
+#: Ways to keep state outside the game object: the variables of the module, and two lines of `step` that count and
+#: return the count.
+HIDING_PLACES = {
+    "variable": ("COUNT = 0", "global COUNT\nCOUNT += 1\ncount = COUNT"),
+    "container": ("COUNT = {'steps': [0]}", "COUNT['steps'][0] += 1\ncount = COUNT['steps'][0]"),
+    "class": ("class Counter:\n    steps = 0", "Counter.steps += 1\ncount = Counter.steps"),
+    "function": ("def steps(): pass", "steps.count = getattr(steps, 'count', 0) + 1\ncount = steps.count"),
+    "default": ("def steps(known=[0]):\n    known[0] += 1\n    return known[0]", "count = steps()"),
+    "random": ("RANDOM = random.Random(3)", "count = RANDOM.randrange(12)"),
+    "numpy": ("RANDOM = np.random.default_rng(3)", "count = int(RANDOM.integers(12))"),
+}
+
+
+@pytest.mark.parametrize("place", HIDING_PLACES)
+def test_state_outside_the_game_belongs_to_each_state(tmp_path: Path, place: str) -> None:
+    """The colour of the sprite depends on state that a copy of the game does not contain."""
+    variables, count = HIDING_PLACES[place]
+    games = write_game(tmp_path, "hs01", "\n".join((WALK, count, "self.dot.color_remap(None, count % 12 + 1)")), variables)
+    flags = ["--nodes", "50", "--deep", "--checks", "20"]
+    report, graph = explored(tmp_path, "hs01", games, *flags)
+    assert report["warnings"] == []
+    # The same position is reached after different numbers of steps.
+    assert len(graph["nodes"]) == 50
+    for way in (["--jobs", "2"], ["--step-by-step"]):
+        assert explored(tmp_path, "hs01", games, *flags, *way) == (report, graph), way
+
+
+def test_game_that_depends_on_a_clock_is_reported(tmp_path: Path) -> None:
+    body = "\n".join((WALK, "self.dot.color_remap(None, time.perf_counter_ns() // 1000 % 12 + 1)"))
+    games = write_game(tmp_path, "tm01", body)
+    assert "the game is not deterministic" in failure(tmp_path, "tm01", games, "--nodes", "500", "--checks", "0")
+
+
+def test_game_with_an_object_that_cannot_be_restored_is_copied(tmp_path: Path) -> None:
+    """From one state on, the game holds an iterator, whose position cannot be set."""
+    body = "\n".join(
+        (
+            WALK,
+            "if self.dot.x == 11 and not hasattr(self, 'colors'): self.colors = iter([2, 3, 4] * 99)",
+            "if hasattr(self, 'colors'): self.dot.color_remap(None, next(self.colors))",
+        )
+    )
+    games = write_game(tmp_path, "it01", body)
+    flags = ["--nodes", "90", "--checks", "10"]
+    expected = explored(tmp_path, "it01", games, "--step-by-step", *flags)
+    for jobs in ("1", "2"):
+        assert explored(tmp_path, "it01", games, "--jobs", jobs, *flags) == expected, jobs
 
 
 def test_game_without_listed_clicks_is_explored_by_representatives(tmp_path: Path) -> None:
@@ -155,13 +205,13 @@ def test_slow_game_is_stopped_by_the_time_limit(tmp_path: Path) -> None:
 
 def test_long_replays_do_not_exceed_the_time_limit_of_one_action(tmp_path: Path) -> None:
     """Parts of a response that contain no result show that the process makes progress."""
-    host = start_host(write_game(tmp_path, "lp01", "\n".join((WALK, "time.sleep(0.2)"))) / "lp01" / "v1" / "lp01.py", "Lp01")
+    host = start_host(write_game(tmp_path, "lp01", "\n".join((WALK, "time.sleep(0.1)"))) / "lp01" / "v1" / "lp01.py", "Lp01")
     with host:
         assert send(host, 2, (1).to_bytes(4, "little") + bytes(8))[0] == 0x82
-        path = bytes((4, 0, 0)) * 8
-        body = bytes((1, 1, 0)) + numbers(4, 0, 1, 0) + bytes((0,)) + numbers(8) + path
+        # The path leads back to the start.
+        path = [(4, 0, 0)] * 16
         kinds, parts = [], []
-        kind, part = send(host, 9, numbers(1) + body)
+        kind, part = send(host, 9, expansion(0, 4, path, start_key(host)))
         while not part[0]:
             kinds.append(kind)
             parts.append(part)
@@ -175,8 +225,7 @@ def test_all_cells_are_clicked_and_grouped_by_result() -> None:
     host = start_host(LARGE / "ck61" / "v1" / "ck61.py", "Ck61")
     with host:
         assert send(host, 2, numbers(1) + bytes(8))[0] == 0x82
-        start = bytes((1, 1, 2)) + numbers(0, 0, 1, 0) + bytes((0,)) + numbers(0)
-        kind, part = send(host, 9, numbers(1) + start)
+        kind, part = send(host, 9, expansion(2, 0, [], start_key(host)))
         records = part[17:]
         while not part[0]:
             kind, part = receive(host)
@@ -187,6 +236,28 @@ def test_all_cells_are_clicked_and_grouped_by_result() -> None:
     # Nothing, each lamp alone, and both lamps, which wins.
     assert records[-2:] == bytes((0, 3)) and len({edge[8:24] for edge in edges}) == len(edges) == 4
     assert sum(int.from_bytes(edge[5:7], "little") for edge in edges) == 64 * 64
+
+
+def test_rebuilt_state_must_have_the_same_key(tmp_path: Path) -> None:
+    host = start_host(write_game(tmp_path, "rb01", WALK) / "rb01" / "v1" / "rb01.py", "Rb01")
+    with host:
+        assert send(host, 2, numbers(1) + bytes(8))[0] == 0x82
+        kind, reason = send(host, 9, expansion(0, 4, [(4, 0, 0)], start_key(host)))
+        assert kind == 0xFF and b"the game is not deterministic" in reason
+        host.kill()
+
+
+def expansion(clicks: int, keep: int, path: list[tuple[int, int, int]], key: bytes) -> bytes:
+    """Returns the body of a request that expands the state with a key, to which a path from the start leads."""
+    head = bytes((2, 1, clicks, 0)) + numbers(keep, 0, 1, 0) + bytes((0,)) + key
+    return numbers(1) + head + numbers(len(path)) + b"".join(map(bytes, path))
+
+
+def start_key(host: subprocess.Popen[bytes]) -> bytes:
+    """Returns the key of the start, which a request without states asks for."""
+    kind, part = send(host, 9, numbers(1) + bytes((2, 1, 0, 0)) + numbers(0, 0, 0))
+    assert kind == 0x86 and part[0] == 1
+    return part[1:17]
 
 
 def numbers(*values: int) -> bytes:
@@ -226,8 +297,8 @@ def test_unknown_version_of_the_request_is_refused(tmp_path: Path) -> None:
     host = start_host(FIXTURES / "wk31" / "v1" / "wk31.py", "Wk31")
     with host:
         assert send(host, 2, (1).to_bytes(4, "little") + bytes(8))[0] == 0x82
-        kind, reason = send(host, 9, numbers(1) + bytes((99, 1, 0)) + numbers(0, 0, 0))
-        assert kind == 0xFE and b"version 1 of searches, not 99" in reason
+        kind, reason = send(host, 9, numbers(1) + bytes((99, 1, 0, 0)) + numbers(0, 0, 0))
+        assert kind == 0xFE and b"version 2 of searches, not 99" in reason
         # The play continues.
         assert send(host, 3, numbers(1) + bytes((4, 0, 0)))[0] == 0x82
         host.kill()
@@ -248,3 +319,17 @@ def test_validation_searches_hosted_games_in_bulk(tmp_path: Path) -> None:
         rules = {rule["rule"]: rule for rule in environment["rules"]}
         graphs.append([rules[name] for name in ("luck-proved", "wins", "dead-ends", "optimum")])
     assert graphs[0] == graphs[1]
+
+
+def test_validation_with_representative_clicks_proves_nothing(tmp_path: Path) -> None:
+    command = [str(program()), "validate", "ck61", "--steps", "50", "--json", *hosting(LARGE)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    (environment,) = json.loads(done.stdout)["environments"]
+    texts = {
+        rule["rule"]: [finding["text"] for finding in rule["findings"]]
+        for rule in environment["rules"]
+        if rule["rule"] in ("luck-proved", "dead-ends")
+    }
+    assert set(texts) == {"luck-proved", "dead-ends"}
+    for text in (text for found in texts.values() for text in found):
+        assert "clicks: representative" in text and "stopped by" not in text and "1 in" not in text

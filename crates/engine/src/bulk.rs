@@ -66,6 +66,10 @@ pub trait BulkSearch: Send + Sync {
     /// same time.
     fn workers(&self) -> usize;
 
+    /// Gets a worker ready, for example by starting its process. This may take long. A worker that is
+    /// not ready gets ready when it first expands a state.
+    fn prepare(&self, _worker: usize) {}
+
     /// Returns the state in which the level starts.
     fn root(&self) -> BulkState;
 

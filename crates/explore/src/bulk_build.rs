@@ -4,7 +4,8 @@
 //! gives each worker of the [`BulkSearch`] its share of a window. A state is expanded by the worker
 //! that discovered it, because that worker has a copy of it. Only if a worker has far more states
 //! of a window than the others, it passes some on; the receiving worker rebuilds them. The
-//! coordinator merges finished windows in order.
+//! coordinator merges finished windows in order. Further workers are started when there is enough
+//! work; until they are ready, the others continue.
 //!
 //! **Invariant:** the graph does not depend on the number of workers, because windows are merged in
 //! the order of their nodes and an expansion does not depend on its worker.
@@ -33,7 +34,7 @@ const MAX_SHARE: usize = 32;
 const MIN_SHARE: usize = 4;
 /// The maximum number of windows in flight.
 const MAX_WINDOWS: usize = 3;
-/// The number of states in a window from which on another worker is started.
+/// The number of states without a window from which on another worker is started.
 const STATES_PER_WORKER: usize = 8;
 /// How long the coordinator waits for a result before it calls `should_continue` again.
 const WAIT: Duration = Duration::from_millis(100);
@@ -59,12 +60,12 @@ pub(crate) fn explore_in_bulk(
         let _close = CloseOnDrop(&closed);
         let mut workers = Vec::new();
         for worker in 0..bulk.workers() {
-            let (jobs, waiting) = channel::<Job>();
+            let (tasks, waiting) = channel::<Task>();
             let (results, closed) = (results.clone(), &closed);
-            let work = move || expand_jobs(bulk, worker, &waiting, &results, closed);
+            let work = move || execute_tasks(bulk, worker, &waiting, &results, closed);
             // If a thread cannot be started, the other workers expand all states.
             match thread::Builder::new().spawn_scoped(scope, work) {
-                Ok(_) => workers.push(jobs),
+                Ok(_) => workers.push(tasks),
                 Err(_) => break,
             }
         }
@@ -73,8 +74,9 @@ pub(crate) fn explore_in_bulk(
             return Ok(false);
         }
         let mut coordinator = Coordinator {
-            bulk_workers: workers,
+            ready: vec![0],
             started: 1,
+            workers,
             received,
             windows: VecDeque::new(),
             first_window: 0,
@@ -126,6 +128,18 @@ impl Explorable for BulkLevel {
     }
 }
 
+/// What a worker is asked to do.
+enum Task {
+    Prepare,
+    Expand(Job),
+}
+
+/// What a worker has done.
+enum Report {
+    Prepared(usize),
+    Expanded(JobResult),
+}
+
 /// The share of a window that one worker expands.
 struct Job {
     window: usize,
@@ -142,27 +156,36 @@ struct JobResult {
     error: Option<BulkError>,
 }
 
-fn expand_jobs(
+fn execute_tasks(
     bulk: &dyn BulkSearch,
     worker: usize,
-    jobs: &Receiver<Job>,
-    results: &Sender<JobResult>,
+    tasks: &Receiver<Task>,
+    reports: &Sender<Report>,
     closed: &AtomicBool,
 ) {
-    for Job {
-        window,
-        positions,
-        states,
-    } in jobs
-    {
-        let expanded = bulk.expand(worker, &states, &|| !closed.load(Ordering::Acquire));
-        let result = JobResult {
-            window,
-            positions,
-            expansions: expanded.expansions,
-            error: expanded.error,
+    for task in tasks {
+        let report = match task {
+            Task::Prepare => {
+                if !closed.load(Ordering::Acquire) {
+                    bulk.prepare(worker);
+                }
+                Report::Prepared(worker)
+            }
+            Task::Expand(Job {
+                window,
+                positions,
+                states,
+            }) => {
+                let expanded = bulk.expand(worker, &states, &|| !closed.load(Ordering::Acquire));
+                Report::Expanded(JobResult {
+                    window,
+                    positions,
+                    expansions: expanded.expansions,
+                    error: expanded.error,
+                })
+            }
         };
-        if results.send(result).is_err() {
+        if reports.send(report).is_err() {
             return;
         }
     }
@@ -200,10 +223,12 @@ impl Window {
 }
 
 struct Coordinator {
-    bulk_workers: Vec<Sender<Job>>,
-    /// The number of workers that have been used; the others are not started yet.
+    workers: Vec<Sender<Task>>,
+    /// The number of workers that were asked to get ready. The first is asked by its first job.
     started: usize,
-    received: Receiver<JobResult>,
+    /// The workers that get jobs.
+    ready: Vec<usize>,
+    received: Receiver<Report>,
     /// The windows in flight, in the order of their nodes.
     windows: VecDeque<Window>,
     /// The number of windows that were merged before the first of `windows`.
@@ -234,7 +259,8 @@ impl Coordinator {
                 .is_some_and(|window| window.pending > 0)
             {
                 match self.received.recv_timeout(WAIT) {
-                    Ok(result) => {
+                    Ok(Report::Prepared(worker)) => self.ready.push(worker),
+                    Ok(Report::Expanded(result)) => {
                         let window = result.window - self.first_window;
                         self.windows[window].add(result);
                     }
@@ -267,8 +293,15 @@ impl Coordinator {
 
     /// Publishes windows of the nodes that are not in a window yet.
     fn publish(&mut self, builder: &mut BulkBuilder<'_>) -> Result<(), EnvironmentError> {
-        let workers = self.bulk_workers.len();
+        let waiting = builder.graph.nodes() - self.end;
+        let wanted = (waiting / STATES_PER_WORKER).min(self.workers.len());
+        for worker in self.started..wanted {
+            // Sending fails only if the worker panicked; then it never gets ready.
+            let _ = self.workers[worker].send(Task::Prepare);
+        }
+        self.started = self.started.max(wanted);
         while self.windows.len() < MAX_WINDOWS {
+            let workers = self.ready.len();
             let remaining = builder.graph.nodes() - self.end;
             let min = MIN_SHARE * workers;
             if remaining == 0 || remaining < min && !self.windows.is_empty() {
@@ -305,14 +338,12 @@ impl Coordinator {
 
     /// Sends the states of the next window to the workers. Returns the number of jobs.
     fn send(&mut self, positions: Vec<usize>, states: Vec<BulkState>) -> usize {
-        let workers = self.bulk_workers.len();
+        let workers = self.workers.len();
         let window = self.first_window + self.windows.len();
         let owners: Vec<usize> = states
             .iter()
             .map(|state| state.worker.min(workers - 1))
             .collect();
-        let wanted = (states.len() / STATES_PER_WORKER).clamp(1, workers);
-        self.started = self.started.max(wanted);
         let mut jobs: Vec<Job> = (0..workers)
             .map(|_| Job {
                 window,
@@ -320,7 +351,7 @@ impl Coordinator {
                 states: Vec::new(),
             })
             .collect();
-        let chosen = balanced(&owners, workers, self.started);
+        let chosen = balanced(&owners, workers, &self.ready);
         for ((position, state), worker) in positions.into_iter().zip(states).zip(chosen) {
             jobs[worker].positions.push(position);
             jobs[worker].states.push(state);
@@ -328,7 +359,7 @@ impl Coordinator {
         let mut sent = 0;
         for (worker, job) in jobs.into_iter().enumerate() {
             // Sending fails only if the worker panicked; then no result arrives either.
-            if !job.states.is_empty() && self.bulk_workers[worker].send(job).is_ok() {
+            if !job.states.is_empty() && self.workers[worker].send(Task::Expand(job)).is_ok() {
                 sent += 1;
             }
         }
@@ -337,20 +368,22 @@ impl Coordinator {
 }
 
 /// Chooses a worker for each state: its owner, unless the owner has more than a fair share. The
-/// surplus is passed to the worker with the fewest states among the first `started` workers.
-fn balanced(owners: &[usize], workers: usize, started: usize) -> Vec<usize> {
+/// surplus is passed to the ready worker with the fewest states.
+fn balanced(owners: &[usize], workers: usize, ready: &[usize]) -> Vec<usize> {
     let mut load = vec![0_usize; workers];
     for &owner in owners {
         load[owner] += 1;
     }
-    let fair = owners.len().div_ceil(started);
+    let fair = owners.len().div_ceil(ready.len().max(1));
     let tolerated = fair + fair / 16 + 1;
     let mut chosen = owners.to_vec();
     for worker in chosen.iter_mut().rev() {
         if load[*worker] <= tolerated {
             continue;
         }
-        let least = (0..started).min_by_key(|&other| load[other]).unwrap_or(0);
+        let Some(&least) = ready.iter().min_by_key(|&&other| load[other]) else {
+            break;
+        };
         if load[least] < fair {
             load[*worker] -= 1;
             load[least] += 1;
@@ -395,11 +428,13 @@ mod tests {
 
     #[test]
     fn only_the_surplus_of_a_worker_is_passed_on() {
-        assert_eq!(balanced(&[0; 4], 2, 1), [0; 4]);
-        let chosen = balanced(&[0; 16], 2, 2);
+        assert_eq!(balanced(&[0; 4], 2, &[0]), [0; 4]);
+        let chosen = balanced(&[0; 16], 2, &[0, 1]);
         assert_eq!(chosen.iter().filter(|&&worker| worker == 1).count(), 7);
         let nearly_even = [0, 1, 0, 1, 0, 1, 0, 0];
-        assert_eq!(balanced(&nearly_even, 2, 2), nearly_even);
-        assert!(balanced(&[], 3, 2).is_empty());
+        assert_eq!(balanced(&nearly_even, 2, &[0, 1]), nearly_even);
+        // The third worker was ready before the second.
+        assert!(!balanced(&[0; 16], 3, &[0, 2]).contains(&1));
+        assert!(balanced(&[], 3, &[0]).is_empty());
     }
 }

@@ -18,6 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple, PyType};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
+use crate::class_cache::ClassCache;
 use crate::raw::{GcPause, attributes, copy_array, is_unshared, new_instance, set_attribute};
 
 /// The maximum nesting depth: four times what `copy.deepcopy` reaches, and far from a stack
@@ -55,8 +56,6 @@ enum Kind {
 
 /// The cached classification of a class.
 struct Class {
-    /// Keeps the class alive so that its address stays unique.
-    _class: Py<PyType>,
     kind: Kind,
     /// Whether an attribute can be set without running code of the class, by the address of its
     /// name.
@@ -66,9 +65,14 @@ struct Class {
 }
 
 thread_local! {
-    /// Classifications by address of the class. Games have few classes, and classifying one takes
-    /// longer than copying a sprite.
-    static CLASSES: RefCell<FxHashMap<usize, Rc<Class>>> = const { RefCell::new(FxHashMap::with_hasher(FxBuildHasher)) };
+    /// Games have few classes, and classifying one takes longer than copying a sprite.
+    static CLASSES: RefCell<ClassCache<Rc<Class>>> = const { RefCell::new(ClassCache::new()) };
+}
+
+/// Returns the number of classes whose classification this thread has cached.
+#[pyfunction]
+pub(crate) fn cached_classes() -> usize {
+    CLASSES.with_borrow(ClassCache::len)
 }
 
 /// The copied objects, by the address of the original: the original, kept alive so that its address
@@ -128,6 +132,7 @@ impl Copier {
             copier: this,
             memo: mem::take(&mut *this.get().memo()),
             outer: this.get().outer.bind(this.py()),
+            classes: FxHashMap::with_hasher(FxBuildHasher),
         };
         let copy = work.copy(object);
         *this.get().memo() = work.memo;
@@ -197,6 +202,9 @@ struct ActiveCopy<'a, 'py> {
     copier: &'a Bound<'py, Copier>,
     memo: Memo,
     outer: &'a Bound<'py, PyDict>,
+    /// The classes of the objects that were copied, by address. Each class is kept alive so that
+    /// its address stays unique.
+    classes: FxHashMap<usize, (Bound<'py, PyType>, Rc<Class>)>,
 }
 
 impl<'py> ActiveCopy<'_, 'py> {
@@ -391,19 +399,25 @@ impl<'py> ActiveCopy<'_, 'py> {
         copy
     }
 
-    fn class(&self, class: &Bound<'py, PyType>) -> PyResult<Rc<Class>> {
+    fn class(&mut self, class: &Bound<'py, PyType>) -> PyResult<Rc<Class>> {
         let address = class.as_ptr().addr();
-        if let Some(known) = CLASSES.with_borrow(|classes| classes.get(&address).cloned()) {
-            return Ok(known);
+        if let Some((_, known)) = self.classes.get(&address) {
+            return Ok(Rc::clone(known));
         }
-        let kind = self.copier.get().classify(class)?;
-        let class_info = Rc::new(Class {
-            _class: class.clone().unbind(),
-            kind,
-            plain: RefCell::default(),
-            last: RefCell::default(),
-        });
-        CLASSES.with_borrow_mut(|classes| classes.insert(address, class_info.clone()));
+        let class_info = match CLASSES.with_borrow(|classes| classes.get(class)) {
+            Some(known) => known,
+            None => {
+                let class_info = Rc::new(Class {
+                    kind: self.copier.get().classify(class)?,
+                    plain: RefCell::default(),
+                    last: RefCell::default(),
+                });
+                CLASSES.with_borrow_mut(|classes| classes.insert(class, Rc::clone(&class_info)))?;
+                class_info
+            }
+        };
+        self.classes
+            .insert(address, (class.clone(), Rc::clone(&class_info)));
         Ok(class_info)
     }
 }
@@ -456,7 +470,7 @@ impl Class {
 /// Returns whether an object is one of the most frequent immutable values: an `int`, `str`, `bool`,
 /// `None`, or a tuple of these.
 #[inline]
-fn is_atom(object: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_atom(object: &Bound<'_, PyAny>) -> bool {
     is_single(object)
         || object
             .cast_exact::<PyTuple>()

@@ -4,8 +4,8 @@
 //!
 //! - **Kernels** for `rhae.arcengine`, the drop-in replacement of the official engine: drawing
 //!   (`draw`), collisions (`collide`), queries (`find`), clicks (`clicks`), copies
-//!   (`copy`, `construct`). They work on the Python objects of a game. `state_key` serves searches in
-//!   a game's process.
+//!   (`copy`, `construct`). They work on the Python objects of a game. `state_key` and `memento`
+//!   serve searches in a game's process.
 //! - **Bindings** to the libraries: one play (`play`), many plays (`vector`), scorecards, replays
 //!   and pictures (`results`), exploration and validation (`analysis`), runs of agents (`run`).
 //!
@@ -17,6 +17,7 @@
 //!   Python code defines.
 //! - Users never call this module directly. The package wraps and documents every function.
 
+mod class_cache;
 mod classes;
 mod clicks;
 mod clock;
@@ -25,6 +26,7 @@ mod construct;
 mod copy;
 mod draw;
 mod find;
+mod memento;
 mod pixels;
 mod raw;
 mod rendered;
@@ -61,7 +63,7 @@ mod _native {
     #[pymodule_export]
     use crate::construct::{clone_sprites, frame_data, new_model};
     #[pymodule_export]
-    use crate::copy::Copier;
+    use crate::copy::{Copier, cached_classes};
     #[pymodule_export]
     use crate::draw::{
         draw_on_view, draw_pairs, draw_sprite, enlarge_view, remap_colors, render_frame,
@@ -73,6 +75,8 @@ mod _native {
     };
     #[pymodule_export]
     use crate::hosting::launch;
+    #[pymodule_export]
+    use crate::memento::{Memento, Recorder};
     #[pymodule_export]
     use crate::play::{Play, StepResult};
     #[pymodule_export]

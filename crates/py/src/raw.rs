@@ -265,7 +265,7 @@ impl Drop for GcPause {
 }
 
 /// Returns the pointer to an array of plain numbers. Declines subclasses of `ndarray`.
-fn numeric_array(array: &Bound<'_, PyAny>) -> Option<*mut PyArrayObject> {
+pub(crate) fn numeric_array(array: &Bound<'_, PyAny>) -> Option<*mut PyArrayObject> {
     if !array.is_exact_instance_of::<PyUntypedArray>() {
         return None;
     }
@@ -276,7 +276,7 @@ fn numeric_array(array: &Bound<'_, PyAny>) -> Option<*mut PyArrayObject> {
 }
 
 /// Returns whether an array is contiguous, in row or column order.
-fn is_contiguous(head: *mut PyArrayObject) -> bool {
+pub(crate) fn is_contiguous(head: *mut PyArrayObject) -> bool {
     // SAFETY: callers obtained the pointer from `numeric_array`.
     unsafe { (*head).fields.flags & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS) != 0 }
 }

@@ -1,10 +1,14 @@
 //! Searches of hosted games: many states are expanded with one request, in processes that serve no
 //! other play.
 //!
-//! Each worker of a search is a process. A process keeps copies of the states that it discovered
-//! until they are expanded. A state without a copy (because another process has it, or because
-//! memory is short) is rebuilt by repeating actions from its nearest ancestor with a copy, at most
-//! from the start of the search.
+//! Each worker of a search is a process. A process keeps the states that it discovered until they
+//! are expanded; here such a kept state is called a copy. A state without a copy (because another
+//! process has it, or because memory is short) is rebuilt by repeating actions from its nearest
+//! ancestor with a copy, at most from the start of the search. A rebuilt state must have the same
+//! key as before, otherwise the game is not deterministic and the search fails.
+//!
+//! Processes restore the contents of a game's objects, or copy the game if they hold an object for
+//! which that is impossible.
 //!
 //! **Invariant:** the result of an expansion does not depend on which process computes it or on
 //! which copies exist. The number of copies is limited by the memory that the process uses, which
@@ -22,7 +26,7 @@ use rhae_engine::{
     Outcome, StateKey,
 };
 
-use crate::expansion_wire::{Record, Target};
+use crate::expansion_wire::{ExpandRequest, Record, Target};
 use crate::game::Game;
 use crate::host::lock;
 use crate::play::{failure, replay_in};
@@ -75,6 +79,8 @@ struct Worker {
     /// The memory of the process before it kept any copy.
     base_memory: u64,
     request_states: usize,
+    /// Whether the process copies the game, because it could not restore the game's objects.
+    copies_games: bool,
 }
 
 impl HostedSearch {
@@ -86,7 +92,14 @@ impl HostedSearch {
         options: BulkOptions,
     ) -> Result<Option<Self>, String> {
         // A request without states finds out whether the host supports searches.
-        match request(slot, &options, 0, &[], &[], &|| true) {
+        let probe = ExpandRequest {
+            options: &options,
+            copies: false,
+            keep: 0,
+            released: &[],
+            states: &[],
+        };
+        match request(slot, &probe, &|| true) {
             (_, Ok(key)) if key == origin.key => {}
             (_, Ok(_) | Err(ExpandFailure::Unsupported(_))) => return Ok(None),
             (_, Err(ExpandFailure::Failed(reason) | ExpandFailure::Exhausted(reason))) => {
@@ -105,6 +118,7 @@ impl HostedSearch {
                 max_copies: FIRST_COPIES,
                 base_memory: 0,
                 request_states: 1,
+                copies_games: false,
             })
         };
         Ok(Some(Self {
@@ -112,6 +126,7 @@ impl HostedSearch {
             root: Arc::new(PathNode {
                 parent: None,
                 depth: 0,
+                key: origin.key,
                 worker: 0,
                 process: 0,
                 copy: AtomicU32::new(0),
@@ -172,15 +187,14 @@ impl HostedSearch {
             return (Vec::new(), Ok(()));
         };
         let started = Instant::now();
-        let keep = u32::try_from(worker.max_copies).unwrap_or(u32::MAX);
-        let (records, answered) = request(
-            slot,
-            &self.options,
-            keep,
-            &released,
-            &states,
-            should_continue,
-        );
+        let body = ExpandRequest {
+            options: &self.options,
+            copies: worker.copies_games,
+            keep: u32::try_from(worker.max_copies).unwrap_or(u32::MAX),
+            released: &released,
+            states: &states,
+        };
+        let (records, answered) = request(slot, &body, should_continue);
         let memory = slot.host.memory_bytes();
         let expansions = self.expansions(index, worker, nodes, records);
         // A copy in another process is of no further use.
@@ -226,6 +240,7 @@ impl HostedSearch {
                         data: Arc::new(PathNode {
                             parent: Some((Arc::clone(from), action)),
                             depth: from.depth + 1,
+                            key,
                             worker: index,
                             process: worker.process,
                             copy: AtomicU32::new(copy),
@@ -263,6 +278,14 @@ impl BulkSearch for HostedSearch {
         }
     }
 
+    fn prepare(&self, worker: usize) {
+        let mut worker = lock(&self.workers[worker]);
+        if worker.slot.is_none() {
+            // If it fails, the first expansion tries again and reports the failure.
+            let _ = self.start(&mut worker);
+        }
+    }
+
     fn expand(
         &self,
         worker: usize,
@@ -296,6 +319,10 @@ impl BulkSearch for HostedSearch {
                     exhausted = true;
                     worker.slot = None;
                     worker.max_copies = (worker.max_copies / 2).max(1);
+                }
+                Err(ExpandFailure::Unsupported(_)) if !worker.copies_games => {
+                    worker.copies_games = true;
+                    worker.slot = None;
                 }
                 Err(failed) => {
                     let failed = match failed {

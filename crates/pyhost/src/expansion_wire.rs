@@ -10,7 +10,7 @@ use crate::wire::{action_bytes, action_from};
 
 /// The version of the form of the two messages. A process that knows another version answers
 /// IMPOSSIBLE.
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
 /// The maximum number of edges of a state: five simple actions, and the clicks that a 16-bit number
 /// can count.
 pub(crate) const MAX_EDGES: usize = 5 + u16::MAX as usize;
@@ -24,6 +24,8 @@ pub(crate) struct StateRequest {
     pub(crate) base: u32,
     /// Whether the process need not keep `base`.
     pub(crate) take: bool,
+    /// The key that the state must have, otherwise the game is not deterministic.
+    pub(crate) key: StateKey,
     /// The actions that lead from `base` to the state.
     pub(crate) actions: Vec<Action>,
 }
@@ -31,6 +33,8 @@ pub(crate) struct StateRequest {
 /// The body of EXPAND after the number of the play.
 pub(crate) struct ExpandRequest<'a> {
     pub(crate) options: &'a BulkOptions,
+    /// Whether the process must copy the game, because it cannot restore the game's objects.
+    pub(crate) copies: bool,
     /// The maximum number of copies that the process may keep.
     pub(crate) keep: u32,
     /// Copies that the process can forget.
@@ -55,7 +59,7 @@ impl ExpandRequest<'_> {
                 .expect("a request is smaller than 4 GiB")
                 .to_le_bytes()
         };
-        let mut bytes = vec![FORMAT, identity, clicks];
+        let mut bytes = vec![FORMAT, identity, clicks, u8::from(self.copies)];
         bytes.extend(self.keep.to_le_bytes());
         bytes.extend(count(self.released.len()));
         for id in self.released {
@@ -65,6 +69,7 @@ impl ExpandRequest<'_> {
         for state in self.states {
             bytes.extend(state.base.to_le_bytes());
             bytes.push(u8::from(state.take));
+            bytes.extend(state.key.to_le_bytes());
             bytes.extend(count(state.actions.len()));
             bytes.extend(state.actions.iter().copied().flat_map(action_bytes));
         }
@@ -190,17 +195,21 @@ mod tests {
         let state = StateRequest {
             base: 7,
             take: true,
+            key: 3,
             actions: vec![Action::Action2, Action::Action6 { x: 1, y: 2 }],
         };
         let request = ExpandRequest {
             options: &options,
+            copies: true,
             keep: 9,
             released: &[5],
             states: &[state],
         };
         let expected = [
-            &[1, 1, 2, 9, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 1, 0, 0, 0][..],
-            &[7, 0, 0, 0, 1, 2, 0, 0, 0, 2, 0, 0, 6, 1, 2],
+            &[2, 1, 2, 1, 9, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 1, 0, 0, 0][..],
+            &[7, 0, 0, 0, 1],
+            &3_u128.to_le_bytes(),
+            &[2, 0, 0, 0, 2, 0, 0, 6, 1, 2],
         ];
         assert_eq!(request.to_bytes(), expected.concat());
     }

@@ -76,6 +76,12 @@ def note(game: Any, action: Any) -> None:
         del _LOGS[id(game)]
 
 
+def forget(game: Any) -> None:
+    """Ends the history of a game, which can then no longer be replayed."""
+    _HISTORIES.pop(id(game), None)
+    _LOGS.pop(id(game), None)
+
+
 def of(game: Any) -> History | None:
     """Returns the history of a game, or None if it has none."""
     return _HISTORIES.get(id(game))

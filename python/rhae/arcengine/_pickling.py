@@ -9,23 +9,32 @@ import io
 import pickle
 import sys
 import types
+import weakref
 from typing import Any
 
 import numpy as np
 
 from . import _copying
 
-#: The namespaces of modules that define games, by name. The official toolkit executes game files
-#: without an entry in `sys.modules`.
-_NAMESPACES: dict[str, dict[str, Any]] = {}
+#: For each module that defines games, by name: one of its functions, whose globals are the namespace
+#: of the module. The official toolkit executes game files without an entry in `sys.modules`. The
+#: reference is weak, so that a module is freed when it is unloaded.
+_FUNCTIONS: weakref.WeakValueDictionary[str, types.FunctionType] = weakref.WeakValueDictionary()
 
 
 def note(cls: type) -> None:
     """Registers the namespace in which the class of a game was defined."""
     for value in vars(cls).values():
         if isinstance(value, types.FunctionType) and value.__globals__.get("__name__") == cls.__module__:
-            _NAMESPACES[cls.__module__] = value.__globals__
+            known = _FUNCTIONS.get(cls.__module__)
+            if known is None or known.__globals__ is not value.__globals__:
+                _FUNCTIONS[cls.__module__] = value
             return
+
+
+def _namespace(module: str) -> dict[str, Any] | None:
+    function = _FUNCTIONS.get(module)
+    return None if function is None else function.__globals__
 
 
 def reduce(game: Any) -> tuple[Any, tuple[bytes]]:
@@ -50,7 +59,7 @@ def revive(data: bytes) -> Any:
 
 def find(module: str, name: str) -> Any:
     """Returns an object, by qualified name, of a module that was executed rather than imported."""
-    space = _NAMESPACES.get(module)
+    space = _namespace(module)
     if space is None:
         raise pickle.UnpicklingError(f"the game's module `{module}` is not loaded: load its file first")
     found = _named(space, name)
@@ -78,7 +87,7 @@ class _Pickler(pickle.Pickler):
             return NotImplemented if part is None else (_copying.view, part)
         if isinstance(thing, type | types.FunctionType):
             module = getattr(thing, "__module__", None)
-            space = _NAMESPACES.get(module) if module and module not in sys.modules else None
+            space = _namespace(module) if module and module not in sys.modules else None
             if space is not None and _named(space, thing.__qualname__) is thing:
                 return find, (module, thing.__qualname__)
         return NotImplemented

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use rhae_engine::Action;
+use rhae_engine::{Action, StateKey};
 
 use crate::expansion_wire::StateRequest;
 use crate::host::lock;
@@ -17,6 +17,7 @@ pub(super) struct PathNode {
     /// The state before the last action; `None` for the start.
     pub(super) parent: Option<(Arc<Self>, Action)>,
     pub(super) depth: u32,
+    pub(super) key: StateKey,
     pub(super) worker: usize,
     pub(super) process: u32,
     /// The number of the copy in that process; 0 without a copy.
@@ -84,6 +85,7 @@ pub(super) fn state_request(
         return StateRequest {
             base: copy,
             take: !checkpoint,
+            key: node.key,
             actions: Vec::new(),
         };
     }
@@ -100,6 +102,7 @@ pub(super) fn state_request(
     StateRequest {
         base,
         take: false,
+        key: node.key,
         actions,
     }
 }

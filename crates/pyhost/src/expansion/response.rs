@@ -1,8 +1,8 @@
 //! One request EXPAND and its response, which arrives in parts.
 
-use rhae_engine::{BulkOptions, StateKey};
+use rhae_engine::StateKey;
 
-use crate::expansion_wire::{ExpandRequest, ExpansionPart, MAX_EDGES, Record, StateRequest};
+use crate::expansion_wire::{ExpandRequest, ExpansionPart, MAX_EDGES, Record};
 use crate::host::RequestError;
 use crate::pool::Slot;
 use crate::wire::{Reply, Request};
@@ -20,19 +20,10 @@ pub(super) enum ExpandFailure {
 /// the key of the start. If `should_continue` returns false after a part, the process is killed.
 pub(super) fn request(
     slot: &Slot,
-    options: &BulkOptions,
-    keep: u32,
-    released: &[u32],
-    states: &[StateRequest],
+    request: &ExpandRequest<'_>,
     should_continue: &dyn Fn() -> bool,
 ) -> (Vec<Record>, Result<StateKey, ExpandFailure>) {
-    let body = ExpandRequest {
-        options,
-        keep,
-        released,
-        states,
-    }
-    .to_bytes();
+    let (body, states) = (request.to_bytes(), request.states);
     let actions: usize = states.iter().map(|state| state.actions.len()).sum();
     let mut received = Received {
         records: Vec::new(),
