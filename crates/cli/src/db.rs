@@ -182,9 +182,8 @@ async fn check(args: &DatabaseArgs, games: &dyn Catalog) -> Result<DatabaseRepor
     } else {
         ProgressBar::new(0)
     };
-    let style = ProgressStyle::with_template(
-        "{bar:20} {pos}/{len} plays, {msg} entries, about {eta} left",
-    );
+    let style =
+        ProgressStyle::with_template("{bar:20} {pos}/{len} plays, {msg} entries, about {eta} left");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     let store = database.store();
     let report = verify(store.as_ref(), games, |progress| {

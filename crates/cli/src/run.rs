@@ -11,9 +11,8 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rhae_agents::AGENTS;
 use rhae_harness::{
-    Budget, CONTEXT_TOKENS_RANGE, Consent, HarnessError, LocatedRun, LocationRequest,
-    ModelOptions, Progress, REPEAT_RANGE, Results, ResumeOptions, RunRequest, models_for_agent,
-    open_run,
+    Budget, CONTEXT_TOKENS_RANGE, Consent, HarnessError, LocatedRun, LocationRequest, ModelOptions,
+    Progress, REPEAT_RANGE, Results, ResumeOptions, RunRequest, models_for_agent, open_run,
 };
 use rhae_protocol::{Ending, Scorecard};
 use rhae_report::card_table;
@@ -182,12 +181,10 @@ fn resumed(args: &RunArgs, folder: &Path) -> Result<LocatedRun> {
         server: args.server.clone(),
     };
     loop {
-        let prepared = location(args).prepare_resumed(
-            folder.clone(),
-            config.clone(),
-            &options,
-            |folders| args.hosted.games_in(folders),
-        );
+        let prepared =
+            location(args).prepare_resumed(folder.clone(), config.clone(), &options, |folders| {
+                args.hosted.games_in(folders)
+            });
         let error = match prepared {
             Ok(run) => return Ok(run),
             Err(error) => error,

@@ -240,15 +240,27 @@ mod tests {
         };
         let text = table(&[
             run("random", "runs/a"),
-            run("python3 -c 'a very long command of an agent'", "runs/a-longer-name"),
+            run(
+                "python3 -c 'a very long command of an agent'",
+                "runs/a-longer-name",
+            ),
             run("two\nlines", "runs/b"),
         ]);
         let at: Vec<usize> = text
             .lines()
-            .map(|line| line.chars().collect::<Vec<_>>().windows(4).position(|four| four == ['N', 'A', 'M', 'E']).unwrap())
+            .map(|line| {
+                line.chars()
+                    .collect::<Vec<_>>()
+                    .windows(4)
+                    .position(|four| four == ['N', 'A', 'M', 'E'])
+                    .unwrap()
+            })
             .collect();
         assert_eq!(at.len(), 3, "{text}");
         assert!(at.iter().all(|&column| column == at[0]), "{text}");
-        assert!(text.contains("python3 -c 'a very long…") && text.contains("two…"), "{text}");
+        assert!(
+            text.contains("python3 -c 'a very long…") && text.contains("two…"),
+            "{text}"
+        );
     }
 }

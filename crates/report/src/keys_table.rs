@@ -16,7 +16,10 @@ pub fn keys_table(keys: &[KeyListing], now_ms: u64) -> String {
         scopes.extend(key.sources.then_some("sources"));
         scopes.extend(key.admin.then_some("admin"));
         scopes.extend((key.visitor && key.invitation.is_none()).then_some("visitor"));
-        let until_ms = key.invitation.as_ref().map(|invitation| invitation.until_ms);
+        let until_ms = key
+            .invitation
+            .as_ref()
+            .map(|invitation| invitation.until_ms);
         let expires_ms = until_ms.or(key.expires_ms);
         let state = match (key.revoked_ms, &key.invitation) {
             (Some(_), _) => "revoked".to_owned(),

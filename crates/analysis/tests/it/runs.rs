@@ -22,9 +22,11 @@ fn play(folder: &Path, agent: &str, seed: u64) -> PathBuf {
         ..RunRequest::default()
     };
     let load = |_: &[PathBuf]| Ok::<_, HarnessError>(Arc::new(Builtin) as Arc<dyn Catalog>);
-    let run = LocationRequest::default().prepare(request, load).unwrap();
+    let run = LocationRequest::default()
+        .prepare(request, load)
+        .expect("the request is valid");
     run.execute(&AtomicBool::new(false), &mut |_| {}, &|_| {})
-        .unwrap();
+        .expect("the run succeeds");
     out
 }
 
