@@ -5,6 +5,7 @@
 ``Arcade``, ``OperationMode``   the calls of the official toolkit, in this process
 ``verify``, ``score``           replay and score recordings
 ``run``                         run agents on environments: scorecards, recordings, a report
+``load_runs``                   results of finished runs as tables, for pandas, Polars and Parquet
 ``explore``, ``validate``       analyse the states of a level; check environments against rules
 ``rgb``, ``png``, ``PALETTE``   frames as pictures
 ``rhae.agents``                 agents in the style of the official agents repository
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from rhae.pictures import PALETTE, png, rgb
     from rhae.results import score, verify
     from rhae.runs import run
+    from rhae.tables import load_runs
 
 #: The modules that define the public names. Each is imported when one of its names is first used,
 #: because Gymnasium is optional and pydantic takes long to import.
@@ -39,6 +41,7 @@ _MODULES = {
     "OperationMode": "rhae.arcade",
     "PALETTE": "rhae.pictures",
     "explore": "rhae.analysis",
+    "load_runs": "rhae.tables",
     "make": "rhae.gym",
     "make_vec": "rhae.gym",
     "png": "rhae.pictures",
@@ -55,6 +58,7 @@ __all__ = [
     "OperationMode",
     "__version__",
     "explore",
+    "load_runs",
     "make",
     "make_vec",
     "png",
@@ -77,6 +81,6 @@ def __getattr__(name: str) -> Any:
         module = importlib.import_module(_MODULES[name])
     except ModuleNotFoundError as error:
         if error.name == "gymnasium":
-            raise ModuleNotFoundError(f"rhae.{name} needs Gymnasium: pip install 'rhae[gym]'", name="gymnasium") from error
+            raise ModuleNotFoundError(f"rhae.{name} needs Gymnasium: pip install gymnasium", name="gymnasium") from error
         raise
     return getattr(module, name)

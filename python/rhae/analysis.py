@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -208,6 +208,9 @@ class ValidatedEnvironment:
     levels_not_checked: list[int]
     #: The rules that a complete validation needs and that are not decided on a reached level.
     undecided_rules: list[str]
+    #: The number of rules that were not selected.
+    rules_not_selected: int
+    #: The results of the selected rules, and of other rules that failed.
     rules: list[RuleResult]
 
     def rule(self, name: str) -> RuleResult:
@@ -336,6 +339,7 @@ class _ValidateRequest:
     env_seed: int
     steps: int | None
     strict: bool
+    rules: list[str]
     jobs: int
     max_states: int | None
     deep: bool
@@ -348,6 +352,7 @@ def validate(
     env_seed: int = 0,
     steps: int | None = None,
     strict: bool = False,
+    rules: Sequence[str] = (),
     jobs: int | None = None,
     max_states: int | None = None,
     deep: bool = False,
@@ -365,6 +370,8 @@ def validate(
         steps: The number of steps of each kind of random play; 1,000,000 if ``None``, or 20,000 for
             hosted games.
         strict: Fail an environment for any win of random play, as in the paper.
+        rules: The names of the rules to check; all rules if it is empty. A validation without all
+            rules is incomplete.
         jobs: The number of checks that run in parallel; one per processor if ``None``.
         max_states: The maximum number of states of a level's graph; 1,000,000 if ``None``, or 2,000
             for hosted games.
@@ -401,6 +408,7 @@ def validate(
         env_seed=env_seed,
         steps=steps,
         strict=strict,
+        rules=list(rules),
         jobs=os.cpu_count() or 1 if jobs is None else jobs,
         max_states=max_states,
         deep=deep,

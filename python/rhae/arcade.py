@@ -4,8 +4,9 @@ To run an agent that was written for the toolkit, change one import::
 
     from rhae import Arcade
 
-The environments are those that ship with Rhae. The toolkit's arguments for the network (key, base
-URL) are accepted and ignored.
+The environments are those that ship with Rhae, or the games of a folder (``environments_dir``),
+which run in sandboxed processes. Nothing is sent to a server: the toolkit's arguments for one (key,
+base URL) raise an error.
 
 In competition mode the competition rules apply: each environment can be played once, RESET restarts
 only the level, the scorecard cannot be read before it is closed, and environments that were not
@@ -26,6 +27,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from rhae import _native
+from rhae._hosting import games_request
 from rhae.arcengine import ActionInput, FrameDataRaw, GameAction, GameState
 
 __all__ = ["Arcade", "EnvironmentInfo", "EnvironmentScore", "EnvironmentScorecard", "EnvironmentWrapper", "OperationMode"]
@@ -36,8 +38,8 @@ Renderer = Callable[[int, FrameDataRaw], None]
 class OperationMode(StrEnum):
     """The modes of the toolkit.
 
-    All of them play in this process. ``COMPETITION`` applies the competition rules; the others are
-    equivalent.
+    All of them play without a server. ``COMPETITION`` applies the competition rules; the others are
+    equivalent, and ``ONLINE`` logs a warning.
     """
 
     NORMAL = "normal"
@@ -143,8 +145,8 @@ class _Card:
         self.plays: list[tuple[_native.Play, str]] = []
         self.closed: EnvironmentScorecard | None = None
 
-    def scored(self, unplayed: list[str], method: str) -> EnvironmentScorecard:
-        text = _native.scorecard(json.dumps(self.facts), self.plays, unplayed, method)
+    def scored(self, expected: _native.GameSet | None, method: str) -> EnvironmentScorecard:
+        text = _native.scorecard(json.dumps(self.facts), self.plays, expected, method)
         return EnvironmentScorecard.model_validate_json(text)
 
 
@@ -159,7 +161,7 @@ class EnvironmentWrapper:
         self,
         environment_info: EnvironmentInfo,
         card: _Card,
-        seed: int,
+        play: _native.Play,
         logger: logging.Logger,
         recording: Path | None,
         include_frame_data: bool,
@@ -170,7 +172,7 @@ class EnvironmentWrapper:
         self.scorecard_id = card.id
         self._card = card
         self._guid = str(uuid.uuid4())
-        self._play = _native.Play(environment_info.game_id, seed, 1, card.competition)
+        self._play = play
         self._recording = recording and recording / f"{environment_info.game_id}-{self._guid}.jsonl"
         self._include_frame_data = include_frame_data
         self._renderer = renderer
@@ -211,8 +213,8 @@ class EnvironmentWrapper:
 
         Returns:
             The observation, or ``None`` if the scorecard is closed, if the game is over and the
-            action is not RESET, or if the cell of ACTION6 is missing or invalid. In these cases the
-            reason is logged.
+            action is not RESET, if the cell of ACTION6 is missing or invalid, or if a hosted game
+            fails. In these cases the reason is logged.
         """
         if self._card.closed is not None:
             self.logger.error("the scorecard %s is closed", self.scorecard_id)
@@ -227,6 +229,9 @@ class EnvironmentWrapper:
             result = self._play.act(action.value, x, y)
         except (KeyError, TypeError, ValueError) as error:
             self.logger.error("ACTION6 needs x and y from 0 to 63, found %s (%s)", given.data, error)
+            return None
+        except RuntimeError as error:
+            self.logger.error("`%s` failed: %s", self.environment_info.game_id, error)
             return None
         self._last = self._observation(given, result)
         return self._last
@@ -279,16 +284,22 @@ class Arcade:
     Plays without a scorecard id belong to a default card, which is opened when it is first needed.
 
     Args:
-        arc_api_key: Ignored; accepted for compatibility with the toolkit.
-        arc_base_url: Ignored; accepted for compatibility with the toolkit.
+        arc_api_key: Must be empty: nothing is sent to a server.
+        arc_base_url: Must be empty: nothing is sent to a server.
         operation_mode: ``OperationMode.COMPETITION`` applies the competition rules.
-        environments_dir: Ignored; accepted for compatibility with the toolkit.
+        environments_dir: A folder of games in the toolkit's layout. If it is given, its games are
+            the environments; otherwise they are the built-in ones.
         recordings_dir: The folder for recordings, in one folder per scorecard.
         logger: Receives the reason when a call returns ``None``; the logger ``rhae`` if ``None``.
         method: The scoring method; the default method if ``None``.
 
+        unsafe_host: Run the games of ``environments_dir`` even if the system cannot fully isolate
+            them.
+
     Raises:
-        ValueError: There is no such scoring method.
+        ValueError: A key or base URL is given, there is no such scoring method, or
+            ``environments_dir`` is not a folder of games.
+        RuntimeError: The system cannot run hosted games.
 
     Examples:
         >>> from rhae import Arcade
@@ -311,18 +322,30 @@ class Arcade:
         arc_api_key: str = "",
         arc_base_url: str = "",
         operation_mode: OperationMode | str = OperationMode.NORMAL,
-        environments_dir: str = "",
+        environments_dir: str | Path = "",
         recordings_dir: str | Path = "recordings",
         logger: logging.Logger | None = None,
         method: str | None = None,
+        *,
+        unsafe_host: bool = False,
     ) -> None:
+        for name, value in (("arc_api_key", arc_api_key), ("arc_base_url", arc_base_url)):
+            if value:
+                raise ValueError(
+                    f"rhae.Arcade plays without a server and takes no {name}; "
+                    "to play on a server, use arc_agi.Arcade, or rhae.run with `server`"
+                )
         self.operation_mode = OperationMode(operation_mode)
         self.recordings_dir = Path(recordings_dir)
         self.logger = logger or logging.getLogger("rhae")
         self.method = method or _native.methods()[0]
         if self.method not in _native.methods():
             raise ValueError(f"there is no scoring method `{self.method}`; there are {', '.join(_native.methods())}")
-        self.available_environments = [EnvironmentInfo.model_validate(game) for game in json.loads(_native.games())]
+        if self.operation_mode is OperationMode.ONLINE:
+            self.logger.warning("ONLINE has no effect: rhae.Arcade plays without a server")
+        folder = environments_dir or None
+        self._games = _native.GameSet(games_request(folder, unsafe_host=unsafe_host))
+        self.available_environments = [EnvironmentInfo.model_validate(game) for game in json.loads(self._games.list())]
         self._cards: dict[str, _Card] = {}
         self._default: str | None = None
 
@@ -352,9 +375,9 @@ class Arcade:
             renderer: Called with the number of the observation and the observation.
 
         Returns:
-            The play, or ``None`` if there is no such environment, if there is no such open card, or
-            if the environment was already played in a competition. In these cases the reason is
-            logged.
+            The play, or ``None`` if there is no such environment, if there is no such open card, if
+            the environment was already played in a competition, or if a hosted game does not start.
+            In these cases the reason is logged.
 
         Raises:
             ValueError: ``render_mode`` is given without a renderer.
@@ -374,7 +397,12 @@ class Arcade:
             self.logger.error("`%s` was already played: a competition allows one play of each environment", info.game_id)
             return None
         recording = self.recordings_dir / card.id if save_recording else None
-        return EnvironmentWrapper(info, card, seed, self.logger, recording, include_frame_data, renderer)
+        try:
+            play = self._games.open(info.game_id, seed, card.competition)
+        except RuntimeError as error:
+            self.logger.error("`%s` does not start: %s", info.game_id, error)
+            return None
+        return EnvironmentWrapper(info, card, play, self.logger, recording, include_frame_data, renderer)
 
     def create_scorecard(self, source_url: str | None = None, tags: list[str] | None = None, opaque: Any | None = None) -> str:
         """Opens a scorecard and returns its id.
@@ -399,7 +427,7 @@ class Arcade:
         if card.closed is None and card.competition:
             self.logger.error("the scorecard of a competition can be read only after it is closed")
             return None
-        return card.closed or card.scored([], self.method)
+        return card.closed or card.scored(None, self.method)
 
     def close_scorecard(self, scorecard_id: str | None = None) -> EnvironmentScorecard | None:
         """Closes a scorecard permanently and returns it; the default card if no id is given.
@@ -409,8 +437,7 @@ class Arcade:
         card = self._cards.get(scorecard_id or self._default or "")
         if card is None or card.closed is not None:
             return None
-        everything = [info.game_id for info in self.available_environments] if card.competition else []
-        card.closed = card.scored(everything, self.method)
+        card.closed = card.scored(self._games if card.competition else None, self.method)
         if card.id == self._default:
             self._default = None
         return card.closed

@@ -64,6 +64,18 @@ def _continues_after_loss(on_loss: str) -> bool:
     return on_loss == "continue"
 
 
+def _check_max_actions(max_actions: int | None) -> None:
+    if max_actions is not None and max_actions < 1:
+        raise ValueError(f"max_actions must be at least 1, found {max_actions}")
+
+
+def _check_options(options: dict[str, Any] | None, known: str = "") -> None:
+    for name in options or ():
+        if name != known:
+            expected = f"`{known}` is the only option" if known else "it takes no options"
+            raise ValueError(f"unknown option `{name}` of reset(): {expected}")
+
+
 def _flat_mask(mask: NDArray[Any]) -> NDArray[np.int8]:
     """Expands a mask over official numbers to the flat space: the last axis grows to 4,104."""
     flat = np.zeros((*mask.shape[:-1], FIRST_CLICK + CELLS), np.int8)
@@ -111,9 +123,10 @@ class Environment(gymnasium.Env[Frame, Any]):
         self._flat = actions == "flat"
         self._continues_after_loss = _continues_after_loss(on_loss)
         self._level = level
+        _check_max_actions(max_actions)
         self._max_actions = max_actions
         self._seed = seed
-        self._play = _native.Play(id, seed, level or 1, True)
+        self._play = self._open(id)
         self._frame: Frame = self._play.observe().frames[-1]
         self._over = False
 
@@ -122,10 +135,16 @@ class Environment(gymnasium.Env[Frame, Any]):
         """The id of the environment with its version, such as ``"kq19-v1"``."""
         return self._play.id
 
+    def _open(self, id: str) -> _native.Play:
+        return _native.Play(id, self._seed, 1 if self._level is None else self._level, True)
+
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Frame, dict[str, Any]]:
         """Starts a new episode and returns its first observation.
 
-        Later calls without a seed use the last given one. ``options`` is ignored.
+        Later calls without a seed use the last given one. There are no ``options``.
+
+        Raises:
+            ValueError: ``options`` contains anything.
 
         Examples:
             >>> import rhae
@@ -136,10 +155,11 @@ class Environment(gymnasium.Env[Frame, Any]):
             >>> info["level"], info["levels_completed"], info["win_levels"]
             (1, 0, 8)
         """
+        _check_options(options)
         super().reset(seed=seed)
         if seed is not None:
             self._seed = seed
-        self._play = _native.Play(self._play.id, self._seed, self._level or 1, True)
+        self._play = self._open(self._play.id)
         self._over = False
         result = self._play.observe()
         self._frame = result.frames[-1]
@@ -285,6 +305,7 @@ class VectorEnvironment(VectorEnv[Frame, Any, Any]):
         on_loss: OnLoss = "end",
         threads: int | None = None,
     ) -> None:
+        _check_max_actions(max_actions)
         threads = os.cpu_count() or 1 if threads is None else threads
         self.num_envs = num_envs
         self.metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
@@ -308,6 +329,9 @@ class VectorEnvironment(VectorEnv[Frame, Any, Any]):
 
         A single number as ``seed`` gives play i the seed ``seed + i``.
 
+        Raises:
+            ValueError: ``options`` contains anything but ``reset_mask``.
+
         Examples:
             Restart the first of two plays:
 
@@ -320,6 +344,7 @@ class VectorEnvironment(VectorEnv[Frame, Any, Any]):
             >>> info["actions"].tolist()
             [0, 1]
         """
+        _check_options(options, "reset_mask")
         super().reset(seed=None if seed is None or isinstance(seed, int) else seed[0])
         chosen = None if options is None else options.get("reset_mask")
         self._plays.reset(self._seeds(seed), None if chosen is None else np.ascontiguousarray(chosen, bool))

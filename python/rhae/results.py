@@ -119,6 +119,6 @@ def score(*recordings: str | os.PathLike[str], method: str | None = None) -> dic
             raise ValueError(f"`{os.fspath(recording)}` cannot be scored: {where}")
         plays.append((replay.play, replay.guid or ""))
     card: dict[str, Any] = json.loads(
-        _native.scorecard(json.dumps({"card_id": "recordings"}), plays, [], method or _native.methods()[0])
+        _native.scorecard(json.dumps({"card_id": "recordings"}), plays, None, method or _native.methods()[0])
     )
     return card

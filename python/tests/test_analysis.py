@@ -93,6 +93,16 @@ def test_strict_validation_fails_with_evidence() -> None:
     assert finding.evidence[0].actions
 
 
+def test_selected_rule_is_checked_alone() -> None:
+    report = rhae.validate("bx20", rules=["undo"])
+    environment = report.environments[0]
+    assert [rule.rule for rule in environment.rules] == ["undo"]
+    assert environment.rules_not_selected > 0
+    assert report.verdict == "incomplete"
+    with pytest.raises(ValueError, match="there is no rule `un-do`; the rules are loads, "):
+        rhae.validate("bx20", rules=["un-do"])
+
+
 def test_hosted_game_is_explored_and_validated() -> None:
     level = rhae.explore("rv52", games_dir=EXAMPLES, max_states=200)
     assert level.game_id == "rv52-v1" and level.identity in ("frame", "frame-and-hidden")

@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 
 import pytest
+from program import EXAMPLES
 
 import rhae
 from rhae import Arcade, OperationMode
@@ -78,6 +79,35 @@ def test_impossible_calls_return_none() -> None:
     assert card.total_actions == 0
     with pytest.raises(ValueError, match="there is no scoring method `best`"):
         Arcade(method="best")
+
+
+def test_games_of_a_folder_are_played_in_their_processes(tmp_path: Path) -> None:
+    arcade = Arcade(environments_dir=EXAMPLES, recordings_dir=tmp_path, operation_mode="competition")
+    assert "rv52" in [info.game_id[:4] for info in arcade.get_environments()]
+    assert arcade.make("bx20") is None, "built-in environments are not part of the folder"
+    environment = arcade.make("rv52", save_recording=True)
+    assert environment is not None
+    first = environment.observation_space
+    for action in environment.action_space:
+        assert environment.step(action, data={"x": 0, "y": 0}) is not None
+    assert first.frame[-1].shape == (64, 64)
+    card = arcade.close_scorecard()
+    assert card is not None
+    assert card.total_environments == len(arcade.get_environments())
+    assert card.total_actions == len(environment.action_space)
+    (recording,) = tmp_path.rglob("*.jsonl")
+    assert rhae.verify(recording, games_dir=EXAMPLES).ok
+
+
+def test_arguments_for_a_server_are_refused(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(ValueError, match="takes no arc_base_url; to play on a server"):
+        Arcade(arc_base_url="http://127.0.0.1:8001")
+    with pytest.raises(ValueError, match="takes no arc_api_key"):
+        Arcade(arc_api_key="secret")
+    with pytest.raises((ValueError, OSError), match="missing"):
+        Arcade(environments_dir="missing")
+    Arcade(operation_mode=OperationMode.ONLINE)
+    assert "ONLINE has no effect" in caplog.text
 
 
 class Solver(Agent):

@@ -101,8 +101,16 @@ def test_restore_returns_to_the_snapshot() -> None:
 def test_invalid_arguments_raise_value_error() -> None:
     with pytest.raises(ValueError, match="the nearest is `kq19-v1`"):
         rhae.make("kq91")
-    with pytest.raises(ValueError, match="has levels 1 to 8, found 9"):
-        rhae.make("kq19", level=9)
+    for level in (0, 9):
+        with pytest.raises(ValueError, match=f"found {level}"):
+            rhae.make("kq19", level=level)
+    for make in (lambda: rhae.make("kq19", max_actions=-1), lambda: rhae.make_vec("kq19", 2, max_actions=0)):
+        with pytest.raises(ValueError, match="max_actions must be at least 1, found"):
+            make()
+    with pytest.raises(ValueError, match="unknown option `level` of reset\\(\\): it takes no options"):
+        rhae.make("kq19").reset(options={"level": 2})
+    with pytest.raises(ValueError, match="unknown option `mask` of reset\\(\\): `reset_mask` is the only option"):
+        rhae.make_vec("kq19", 2).reset(options={"mask": np.ones(2, bool)})
     with pytest.raises(ValueError, match=r'actions must be "multi" or "flat"'):
         rhae.make("kq19", actions="keys")  # type: ignore[arg-type]
     environment = rhae.make("kq19")

@@ -18,6 +18,7 @@ use rhae_inspect::{
     ExploreOptions, Explorer, InspectError, LevelOutputs, Validation, ValidationOptions,
     VerifyCommand, find_each, is_hosted,
 };
+use rhae_validate::{Rule, RuleSet};
 
 use crate::background::{Shared, run_in_background};
 use crate::errors::{inspect_error, invalid};
@@ -166,6 +167,8 @@ pub(crate) struct ValidateRequest {
     env_seed: u64,
     steps: Option<u64>,
     strict: bool,
+    /// The names of the rules to check; all rules if it is empty.
+    rules: Vec<String>,
     jobs: usize,
     max_states: Option<usize>,
     deep: bool,
@@ -191,12 +194,23 @@ pub(crate) fn validate(
     } else {
         find_each(&games, &request.ids).map_err(|error| inspect_error(&error))?
     };
+    let rules = request
+        .rules
+        .iter()
+        .map(|name| name.parse::<Rule>())
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(invalid)?;
     let verify = request.verify.split_first();
     let options = ValidationOptions {
         seed: request.seed,
         env_seed: request.env_seed,
         steps: request.steps,
         strict: request.strict,
+        rules: if rules.is_empty() {
+            RuleSet::ALL
+        } else {
+            rules.into_iter().collect()
+        },
         nodes: request.max_states,
         identity: identity(request.deep),
         jobs: request.jobs.clamp(1, 1024),

@@ -3,6 +3,7 @@
 
 use pyo3::exceptions::{PyConnectionError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use rhae_analysis::AnalysisError;
 use rhae_client::ClientError;
 use rhae_engine::CatalogError;
 use rhae_harness::HarnessError;
@@ -61,5 +62,13 @@ pub(crate) fn inspect_error(error: &InspectError) -> PyErr {
         | InspectError::UnlistedClicks(_)
         | InspectError::Recording { .. } => invalid(error),
         _ => PyRuntimeError::new_err(error.to_string()),
+    }
+}
+
+pub(crate) fn analysis_error(error: &AnalysisError) -> PyErr {
+    match error {
+        AnalysisError::Runs(RunsError::File { .. }) => PyOSError::new_err(error.to_string()),
+        AnalysisError::Harness(error) => harness_error(error),
+        _ => invalid(error),
     }
 }

@@ -6,8 +6,9 @@
 //!   (`draw`), collisions (`collide`), queries (`find`), clicks (`clicks`), copies
 //!   (`copy`, `construct`). They work on the Python objects of a game. `state_key` and `memento`
 //!   serve searches in a game's process.
-//! - **Bindings** to the libraries: one play (`play`), many plays (`vector`), scorecards, replays
-//!   and pictures (`results`), exploration and validation (`analysis`), runs of agents (`run`).
+//! - **Bindings** to the libraries: one play (`play`, `game_set`), many plays (`vector`), scorecards, replays
+//!   and pictures (`results`), exploration and validation (`analysis`), runs of agents (`run`,
+//!   `run_tables`).
 //!
 //! # Invariants
 //!
@@ -37,10 +38,12 @@ mod analysis;
 mod argument_names;
 mod background;
 mod errors;
+mod game_set;
 mod hosting;
 mod play;
 mod results;
 mod run;
+mod run_tables;
 mod vector;
 
 use pyo3::IntoPyObjectExt;
@@ -74,6 +77,8 @@ mod _native {
         sprite_at, sprites_with_all_tags, sprites_with_any_tag, sprites_with_name, sprites_with_tag,
     };
     #[pymodule_export]
+    use crate::game_set::GameSet;
+    #[pymodule_export]
     use crate::hosting::launch;
     #[pymodule_export]
     use crate::memento::{Memento, Recorder};
@@ -83,6 +88,8 @@ mod _native {
     use crate::results::{Replay, games, methods, palette, png, replay_recording, scorecard};
     #[pymodule_export]
     use crate::run::{RunProgress, run};
+    #[pymodule_export]
+    use crate::run_tables::load_runs;
     #[pymodule_export]
     use crate::state_key::{representative_clicks, state_key};
     #[pymodule_export]

@@ -18,6 +18,7 @@ use rhae_session::{CardMetadata, EnvironmentRuns, replay};
 use serde_json::Value;
 
 use crate::errors::invalid;
+use crate::game_set::GameSet;
 use crate::hosting::GamesRequest;
 use crate::play::Play;
 
@@ -28,13 +29,13 @@ pub(crate) fn games() -> PyResult<String> {
     serde_json::to_string(&games).map_err(invalid)
 }
 
-/// Returns the scorecard of plays as JSON. Each play comes with its guid. `unplayed` lists
-/// environments that count although they may not have been played.
+/// Returns the scorecard of plays as JSON. Each play comes with its guid. All environments of
+/// `expected` count, even if they were not played.
 #[pyfunction]
 pub(crate) fn scorecard(
     facts: &str,
     plays: Vec<(PyRef<'_, Play>, String)>,
-    unplayed: Vec<String>,
+    expected: Option<PyRef<'_, GameSet>>,
     method: &str,
 ) -> PyResult<String> {
     let facts: Value = serde_json::from_str(facts).map_err(invalid)?;
@@ -60,8 +61,7 @@ pub(crate) fn scorecard(
             None => environments.push(played),
         }
     }
-    for id in unplayed {
-        let info = Builtin.find(&id).map_err(invalid)?;
+    for info in expected.map_or_else(Vec::new, |games| games.infos()) {
         if !environments
             .iter()
             .any(|environment| environment.info.id == info.id)

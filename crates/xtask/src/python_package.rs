@@ -14,21 +14,23 @@ use crate::test::{Context, program, succeed};
 use crate::{root, venv};
 
 /// Packages installed in the test environment. When this list changes, change [`FOLDER`] too.
-const PACKAGES: [&str; 5] = [
+const PACKAGES: [&str; 7] = [
     "arc-agi==0.9.9",
     "gymnasium==1.4.0",
-    "maturin==1.16.0",
-    "pytest==9.2.0",
     "hypothesis==6.170.15",
+    "maturin==1.16.0",
+    "pandas==3.1.1",
+    "polars==2.1.0",
+    "pytest==9.2.0",
 ];
-const FOLDER: &str = "target/python/package-2";
+const FOLDER: &str = "target/python/package-3";
 /// The sources of the wheel.
 const SOURCES: [&str; 4] = ["python", "crates", "Cargo.toml", "Cargo.lock"];
 
 /// Builds the wheel, installs it, and runs `python/tests`.
 pub(crate) fn run(context: &Context) -> Result<()> {
     let python = root().join(FOLDER).join("bin/python");
-    let check = "import arc_agi, gymnasium, maturin, pytest, hypothesis";
+    let check = "import arc_agi, gymnasium, hypothesis, maturin, pandas, polars, pytest";
     if let Err(why) = venv::create(&root().join(FOLDER), &PACKAGES, check) {
         return context.skip_suite("python", &why);
     }
