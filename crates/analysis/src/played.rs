@@ -1,4 +1,4 @@
-//! Runs of agents on environments: scorecards, or the journal if there are none, and recordings.
+//! Runs of agents on environments: scorecards, or the journal if they are missing, and recordings.
 
 use std::fs;
 use std::path::{Path, PathBuf};
