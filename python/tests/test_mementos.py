@@ -10,6 +10,7 @@ import random
 import sys
 import types
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,7 @@ class Parts(ARCBaseGame):
 
     def step(self) -> None:
         numbers = random.Random(self.action.data.get("x", 0))
-        changes = [
+        changes: list[Callable[[], object]] = [
             lambda: self.board.__setitem__((numbers.randrange(4), 1), numbers.randrange(9)),
             lambda: self.window.__setitem__((0, 0), numbers.randrange(9)),
             lambda: self.bound(numbers.randrange(9)),
