@@ -119,6 +119,8 @@ class EnvironmentScore:
     resets: int
     #: The source of the baseline of each level.
     baseline_source: list[str]
+    #: The digests of the sources that were played; empty for a built-in environment.
+    source_digests: list[str] = field(default_factory=list)
     spent: ModelUsage | None = None
 
 

@@ -158,7 +158,7 @@ def test_states_beyond_the_memory_limit_are_rebuilt(tmp_path: Path) -> None:
     """Every state holds 8 MiB, so that half of the memory limit does not suffice for a depth of the search."""
     ballast = "\n".join((WALK, "self.ballast = np.full(1 << 23, self.dot.x + 16 * self.dot.y, dtype=np.uint8)"))
     games = write_game(tmp_path, "bl01", ballast)
-    flags = ["explore", "bl01", "--checks", "0", *hosting(games)]
+    flags = ["explore", "bl01", "--checks", "0", "--seconds", "600", *hosting(games)]
     plenty = rhae_json(tmp_path, *flags)
     little = rhae_json(tmp_path, *flags, "--jobs", "2", "--host-memory", "1024")
     for name in ("nodes", "edges", "layers", "complete", "sccs"):
@@ -322,7 +322,7 @@ def test_validation_searches_hosted_games_in_bulk(tmp_path: Path) -> None:
 
 
 def test_validation_with_representative_clicks_proves_nothing(tmp_path: Path) -> None:
-    command = [str(program()), "validate", "ck61", "--steps", "50", "--json", *hosting(LARGE)]
+    command = [str(program()), "validate", "ck61", "--steps", "100", "--json", *hosting(LARGE)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     (environment,) = json.loads(done.stdout)["environments"]
     texts = {

@@ -34,10 +34,14 @@ for line in sys.stdin:
 """
 
 
+#: Lists that the files leave out if they are empty.
+EMPTY = [("level_spent", []), ("source_digests", [])]
+
+
 def without_absent(value: Any) -> Any:
     """Returns a dataclass as JSON, in which absent values and empty lists of usage are left out."""
     if isinstance(value, dict):
-        kept = {name: one for name, one in value.items() if one is not None and (name, one) != ("level_spent", [])}
+        kept = {name: one for name, one in value.items() if one is not None and (name, one) not in EMPTY}
         return {name: without_absent(one) for name, one in kept.items()}
     return [without_absent(one) for one in value] if isinstance(value, list) else value
 
