@@ -35,7 +35,7 @@ for line in sys.stdin:
 
 
 #: Lists that the files leave out if they are empty.
-EMPTY = [("level_spent", []), ("source_digests", [])]
+EMPTY: list[tuple[str, list[object]]] = [("level_spent", []), ("source_digests", [])]
 
 
 def without_absent(value: Any) -> Any:
