@@ -15,7 +15,7 @@ use crate::{requirements, root, venv};
 
 const FOLDER: &str = "target/web";
 const SOURCES: &str = "crates/web/browser";
-const TESTS: [&str; 2] = ["site.test.mjs", "appearance.test.mjs"];
+const TESTS: [&str; 3] = ["site.test.mjs", "appearance.test.mjs", "compare.test.mjs"];
 /// The files that pin the npm packages.
 const LOCK: [&str; 2] = ["package.json", "package-lock.json"];
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];

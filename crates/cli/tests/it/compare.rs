@@ -1,7 +1,5 @@
 //! `rhae compare` and `rhae report`, checked against computations from the files of the runs.
 
-mod browser;
-
 use std::fs;
 use std::path::Path;
 
