@@ -213,3 +213,53 @@ class Clock:
     def begin(self, code: Any, at: Any, what: Any = None) -> None: ...
     def end(self, code: Any, at: Any, what: Any) -> None: ...
     def read(self) -> ClockReading: ...
+
+class Object:
+    id: int
+    color: int
+    area: int
+    bounds: tuple[int, int, int, int]
+    center: tuple[int, int]
+    holes: int
+    parent: int | None
+    shape: int
+    canonical_shape: int
+
+class Change:
+    kind: str
+    before: int | None
+    after: int | None
+    dx: int
+    dy: int
+
+class Indicator:
+    kind: str
+    bounds: tuple[int, int, int, int]
+    rest: int | None
+    actions_left: int | None
+
+class ClickCandidate:
+    x: int
+    y: int
+    object: int
+    click_class: tuple[int, int, int, int | None]
+
+class Grid:
+    cell: int
+    offset_x: int
+    offset_y: int
+    bounds: tuple[int, int, int, int]
+
+class StatusBars:
+    def __init__(self) -> None: ...
+    def start_attempt(self) -> None: ...
+    def observe(self, action: int, before: NDArray[np.int8], after: NDArray[np.int8]) -> bool: ...
+    @property
+    def indicators(self) -> list[Indicator]: ...
+    @property
+    def mask(self) -> NDArray[np.bool_]: ...
+
+def objects(frame: NDArray[np.int8]) -> list[Object]: ...
+def changes(before: NDArray[np.int8], after: NDArray[np.int8]) -> list[Change]: ...
+def clicks(frame: NDArray[np.int8], ignored: NDArray[np.bool_] | None = None) -> list[ClickCandidate]: ...
+def grid(frames: list[NDArray[np.int8]]) -> Grid: ...

@@ -33,6 +33,8 @@ mod bx20;
 mod hk26;
 mod kq19;
 mod ny40;
+#[cfg(test)]
+mod perception;
 mod pz19;
 mod registry;
 mod skeleton;

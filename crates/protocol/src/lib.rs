@@ -112,7 +112,8 @@ pub use request::{CardBody, CommandBody, Coordinate, Field, OpeningBody, ShareBo
 pub use rest::{ActionBody, FrameBody, FrameResponse, GameListing};
 pub use run::{
     CardRecord, JournalLine, LevelOutcome, MOCK_PROVIDER, ModelRun, PlayRecord, PlayResult,
-    RUN_VERSION, RunConfig, RunOutcome, RunSummary, ServerRecord, SummaryEnvironment, ValidResults,
+    REPLAY_MARK, RUN_VERSION, RunConfig, RunOutcome, RunSummary, ServerRecord, SummaryEnvironment,
+    ValidResults, is_replay,
 };
 pub use scorecard::{CardOwner, EnvironmentScore, RunScore, Scorecard, TagScore};
 pub use share::ShareListing;

@@ -346,6 +346,17 @@ pub struct RunSummary {
     pub identity: RunIdentity,
 }
 
+/// The mark of results that repeat a recording. A recorded solution proves nothing about an agent.
+pub const REPLAY_MARK: &str = "replay";
+
+/// Returns whether the name of an agent in a result is that of a repeated recording,
+/// `replay:FILE`.
+pub fn is_replay(agent: &str) -> bool {
+    agent
+        .strip_prefix(REPLAY_MARK)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+}
+
 /// The name of the provider whose replies are configured. They cost nothing.
 pub const MOCK_PROVIDER: &str = "mock";
 

@@ -8,7 +8,8 @@
 //!   serve searches in a game's process.
 //! - **Bindings** to the libraries: one play (`play`, `game_set`), many plays (`vector`), scorecards, replays
 //!   and pictures (`results`), exploration and validation (`analysis`), runs of agents (`run`,
-//!   `run_tables`).
+//!   `run_tables`), perception
+//!   (`percept`).
 //!
 //! # Invariants
 //!
@@ -40,6 +41,7 @@ mod background;
 mod errors;
 mod game_set;
 mod hosting;
+mod percept;
 mod play;
 mod results;
 mod run;
@@ -82,6 +84,11 @@ mod _native {
     use crate::hosting::launch;
     #[pymodule_export]
     use crate::memento::{Memento, Recorder};
+    #[pymodule_export]
+    use crate::percept::{
+        PyChange, PyClickCandidate, PyGrid, PyIndicator, PyObject, StatusBars, changes, clicks,
+        grid, objects,
+    };
     #[pymodule_export]
     use crate::play::{Play, StepResult};
     #[pymodule_export]

@@ -71,8 +71,8 @@ canvas { display: block; image-rendering: pixelated; box-shadow: 0 0 0 1px var(-
 `;
 
 /**
- * Optional overlays: a ring around a cell, and cells to compare with.
- * @typedef {{ring?: {x: number, y: number} | null, compareWith?: Uint8Array | null}} Overlay
+ * Optional overlays: a ring around a cell, cells to compare with, and boxes: left, top, width, height, and 1 for a status bar.
+ * @typedef {{ring?: {x: number, y: number} | null, compareWith?: Uint8Array | null, boxes?: number[][]}} Overlay
  */
 
 const BoardBase = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class {});
@@ -168,6 +168,7 @@ export class RhaeBoard extends BoardBase {
     screen.drawImage(this.#picture, 0, 0, this.#canvas.width, this.#canvas.height);
     if (this.#showSymbols && this.#zoom >= MIN_SYMBOL_ZOOM) this.#drawSymbols(screen);
     if (this.#overlay.compareWith) this.#drawChanges(screen, this.#overlay.compareWith);
+    if (this.#overlay.boxes) this.#drawBoxes(screen, this.#overlay.boxes);
     if (this.#overlay.ring) this.#drawRing(screen, this.#overlay.ring);
   }
 
@@ -226,6 +227,23 @@ export class RhaeBoard extends BoardBase {
       screen.lineWidth = Math.max(width / 2, (width * zoom) / 16);
       screen.stroke(edges);
     }
+  }
+
+  /**
+   * Outlines objects, and status bars with dashes.
+   * @param {CanvasRenderingContext2D} screen @param {number[][]} boxes
+   */
+  #drawBoxes(screen, boxes) {
+    const zoom = this.#zoom;
+    for (const [left, top, width, height, isIndicator] of boxes) {
+      for (const [color, line] of /** @type {[string, number][]} */ ([["#000", 4], ["#FFF", 2]])) {
+        screen.strokeStyle = color;
+        screen.lineWidth = Math.max(line / 2, (line * zoom) / 12);
+        screen.setLineDash(isIndicator ? [zoom, zoom] : []);
+        screen.strokeRect(left * zoom, top * zoom, width * zoom, height * zoom);
+      }
+    }
+    screen.setLineDash([]);
   }
 
   /**

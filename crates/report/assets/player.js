@@ -6,7 +6,7 @@
  * `<script type="application/json">` child or from the property `film`. Alternatively `open` takes a reel, which `extend` extends.
  * Nothing is decoded before the element is visible. Untrusted text is only set as `textContent`.
  *
- * Keys: space plays and pauses, ← and → step by actions, `,` and `.` by frames, Home and End jump, D shows changes.
+ * Keys: space plays and pauses, ← and → step by actions, `,` and `.` by frames, Home and End jump, D shows changes, O objects.
  * Events: `rhae-moment` with `detail.moment` whenever another action is shown.
  */
 
@@ -29,11 +29,14 @@ const STATES = ["in progress", "won", "game over"];
 
 /**
  * @typedef {{version: number, title: string, subtitle: string, frames_per_second: number, win_levels: number,
- *   packed: string, reasoning: [number, string][], times?: number[]}} FilmData
+ *   packed: string, reasoning: [number, string][], times?: number[], perception?: Perception[]}} FilmData
+ * The perception of a moment: boxes (see `Overlay` of the board) and a description.
+ * @typedef {{boxes: number[][], text: string}} Perception
  * The metadata of a film. `reasoning` returns the reasoning of an action, if there is any. `times` returns the time of each action in
  * milliseconds, if it was recorded.
  * @typedef {{title: string, subtitle: string, framesPerSecond: number, winLevels: number,
- *   reasoning?: ((moment: number) => Promise<string | undefined>) | null, times?: (() => Promise<number[]>) | null}} FilmMetadata
+ *   reasoning?: ((moment: number) => Promise<string | undefined>) | null, times?: (() => Promise<number[]>) | null,
+ *   perception?: Perception[] | null}} FilmMetadata
  * @typedef {import("./reel.js").Moment} Moment
  */
 
@@ -59,6 +62,9 @@ export class RhaePlayer extends PlayerBase {
   /** Whether the player follows a play in progress; `null` for a finished play. @type {boolean | null} */
   #live = null;
   #changes = false;
+  /** The perception of each moment, if the film contains it. @type {Perception[] | null} */
+  #perception = null;
+  #objects = false;
   #before = new Uint8Array(64 * 64);
   #speed = 1;
   /** @type {FilmMetadata["times"]} */
@@ -155,6 +161,8 @@ export class RhaePlayer extends PlayerBase {
     /** @type {HTMLOptionElement} */ (this.#part("option[value=recorded]")).hidden = !this.#loadTimes;
     if (this.#times) this.#select.value = "1";
     this.#times = null;
+    this.#perception = metadata.perception ?? null;
+    this.#part("button[data-do=objects]").hidden = !this.#perception;
     this.#frameMs = 1000 / Math.max(1, Math.min(60, metadata.framesPerSecond));
     this.#winLevels = metadata.winLevels;
     this.#part(".player").setAttribute("aria-label", `${metadata.title}, ${metadata.subtitle}`);
@@ -280,6 +288,7 @@ export class RhaePlayer extends PlayerBase {
         winLevels: film.win_levels,
         reasoning: reasoning.size > 0 ? async (moment) => reasoning.get(moment) : null,
         times: times ? async () => times : null,
+        perception: film.perception ?? null,
       });
     } catch (reason) {
       this.fail(`This film cannot be shown: ${reason instanceof Error ? reason.message : reason}`);
@@ -425,7 +434,12 @@ export class RhaePlayer extends PlayerBase {
     if (this.#changes) this.#before.set(this.#reel.frame(this.#moment > 0 ? this.#settled(this.#moment - 1) : 0));
     const cells = this.#reel.frame(this.#frame);
     const ring = moment.action === CLICK ? { x: moment.x, y: moment.y } : null;
-    this.#board.show(cells, { ring, compareWith: this.#changes ? this.#before : null });
+    const isSettled = this.#frame === this.#settled(this.#moment);
+    const seen = this.#objects && isSettled ? this.#perception?.[this.#moment] : undefined;
+    this.#board.show(cells, { ring, compareWith: this.#changes ? this.#before : null, boxes: seen?.boxes });
+    const perceived = this.#part(".perceived");
+    perceived.hidden = !this.#objects || !this.#perception;
+    perceived.textContent = seen?.text ?? "";
   }
 
   /** @param {PointerEvent} event */
@@ -463,6 +477,11 @@ export class RhaePlayer extends PlayerBase {
       setSymbols(!symbolsAreOn());
       this.#press("signs", symbolsAreOn());
     }
+    if (command === "objects" && this.#perception) {
+      this.#objects = !this.#objects;
+      this.#press("objects", this.#objects);
+      this.#draw();
+    }
     if (command === "changes") {
       this.#changes = !this.#changes;
       this.#press("changes", this.#changes);
@@ -481,7 +500,7 @@ export class RhaePlayer extends PlayerBase {
     if (event.ctrlKey || event.metaKey || event.altKey || on.closest("select, .reasoning")) return;
     if (event.key === " " && on.closest("button, summary")) return;
     const command = {
-      " ": "play", ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last", ",": "frame-back", ".": "frame-next", d: "changes",
+      " ": "play", ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last", ",": "frame-back", ".": "frame-next", d: "changes", o: "objects",
     }[event.key];
     if (!command) return;
     event.preventDefault();

@@ -60,6 +60,7 @@ details { border-top: 1px solid var(--line); padding-top: 10px; }
 summary { cursor: pointer; color: var(--quiet); font-size: 13px; }
 .reasoning { white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext; min-height: 6em; max-height: 32em; overflow: auto;
   margin: 8px 0 0; font-size: 14px; line-height: 1.5; }
+.perceived { margin: 0; white-space: pre-line; font-size: 14px; min-height: 5em; }
 .more { border-color: var(--line); height: 30px; margin-top: 8px; }
 .error { padding: 12px; border: 1px solid var(--line); }
 .legend { margin: 0; display: flex; flex-wrap: wrap; gap: 4px 14px; } .legend svg { width: 8px; height: 12px; vertical-align: -2px; }
@@ -83,6 +84,7 @@ export const PLAYER_TEMPLATE = `<div class="player" tabindex="0" role="group">
       <span class="more-controls"><button type="button" data-do="live" hidden>Live</button>
       <select aria-label="Speed" title="Speed">${[0.5, 1, 2, 4, 8, 16].map((speed) => `<option value="${speed}"${speed === 1 ? " selected" : ""}>${speed}×</option>`).join("")}<option value="recorded" hidden>Recorded pace</option></select>
       <button type="button" data-do="changes" aria-pressed="false" title="Changes since the previous action (D)">Changes</button>
+      <button type="button" data-do="objects" aria-pressed="false" title="Objects that changed, and status bars (O)" hidden>Objects</button>
       <button type="button" data-do="signs" aria-pressed="false" title="Symbols on colours, for colour-blind viewers">Symbols</button></span>
     </div>
   </div>
@@ -90,6 +92,7 @@ export const PLAYER_TEMPLATE = `<div class="player" tabindex="0" role="group">
     <div class="levels"><span class="label">Level&nbsp;</span></div>
     <dl><dt>Action</dt><dd data-show="action"></dd><dt>Effect</dt><dd data-show="effect"></dd><dt>Frame</dt><dd data-show="frame"></dd><dt>Actions</dt><dd data-show="count"></dd>
       <dt>On this level</dt><dd data-show="level"></dd><dt>State</dt><dd data-show="state"></dd></dl>
+    <p class="perceived" hidden></p>
     <p class="legend"><span><svg viewBox="0 0 8 12"><path stroke-width="2" d="M4 0v12"/></svg> level completed</span>
       <span><svg viewBox="0 0 8 12"><path d="M4 6v6"/></svg> changed nothing</span></p>
     <details hidden open><summary>Reasoning</summary><p class="reasoning" tabindex="0" role="region" aria-label="Reasoning"></p>

@@ -9,6 +9,7 @@ use askama::filters::HtmlSafe;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use rhae_engine::Frame;
 
+use crate::packed::player_data_with_perception;
 use crate::{Film, PictureError, contact_sheet, player_data};
 
 /// The style sheet of the pages.
@@ -35,6 +36,8 @@ pub(crate) struct Fact<'a> {
 #[template(path = "player.html")]
 pub(crate) struct Player<'a> {
     pub(crate) film: &'a Film,
+    /// Whether the player can show what perception sees. It doubles the size of the data.
+    pub(crate) has_perception: bool,
 }
 
 /// The template contains only JSON that [`player_data`] has escaped.
@@ -42,7 +45,11 @@ impl HtmlSafe for Player<'_> {}
 
 impl Player<'_> {
     fn data(&self) -> String {
-        player_data(self.film)
+        if self.has_perception {
+            player_data_with_perception(self.film)
+        } else {
+            player_data(self.film)
+        }
     }
 }
 

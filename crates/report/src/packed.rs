@@ -3,10 +3,11 @@
 //! The decoder is in `assets/reel.js`.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use rhae_percept::Bounds;
 use rhae_protocol::{ObservationView, PACKED_VERSION, Packer};
 use serde_json::{Value, json};
 
-use crate::{Film, Moment};
+use crate::{Film, Moment, perceive};
 
 /// Returns the data of a `<rhae-player>` element: a JSON object with the packed film, safe inside a
 /// `<script>` element.
@@ -21,6 +22,25 @@ use crate::{Film, Moment};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 pub fn player_data(film: &Film) -> String {
+    script_safe(&film_data(film).to_string())
+}
+
+/// Returns the same data with what perception sees in each moment, which the player can show.
+pub(crate) fn player_data_with_perception(film: &Film) -> String {
+    let perceptions = perceive(film).into_iter().map(|seen| {
+        let boxes = seen.boxes.iter().map(|shown| {
+            let Bounds { left, top, .. } = shown.bounds;
+            let (width, height) = (shown.bounds.width(), shown.bounds.height());
+            json!([left, top, width, height, u8::from(shown.is_indicator)])
+        });
+        json!({ "boxes": boxes.collect::<Vec<Value>>(), "text": seen.text })
+    });
+    let mut data = film_data(film);
+    data["perception"] = perceptions.collect();
+    script_safe(&data.to_string())
+}
+
+fn film_data(film: &Film) -> Value {
     let reasoning: Vec<Value> = film
         .moments
         .iter()
@@ -39,7 +59,7 @@ pub fn player_data(film: &Film) -> String {
     if let Some(times) = film.times() {
         data["times"] = times.into();
     }
-    script_safe(&data.to_string())
+    data
 }
 
 /// Escapes `<` in JSON, which occurs only in strings, so that an HTML parser finds neither the end

@@ -12,9 +12,12 @@ struct ReplayPage<'a> {
     player: Player<'a>,
 }
 
-/// Returns a self-contained HTML page that plays the film.
+/// Returns a self-contained HTML page that plays the film and can show what perception sees in it.
 pub fn replay_page(film: &Film) -> String {
-    let player = Player { film };
+    let player = Player {
+        film,
+        has_perception: true,
+    };
     render(&ReplayPage { film, player })
 }
 

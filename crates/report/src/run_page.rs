@@ -11,14 +11,14 @@ mod play;
 
 use askama::Template;
 use rhae_protocol::{
-    Ending, ModelUsage, RunConfig, RunSummary, Scorecard, ValidResults, rfc3339_utc,
+    Ending, ModelUsage, RunConfig, RunSummary, Scorecard, ValidResults, is_replay, rfc3339_utc,
 };
 
 use crate::html::{Fact, render};
 use crate::result::{
     Row, count, interval, is_mock, mean_dollars, missing, rows, spent_text, tally, total,
 };
-use crate::table::{PROVISIONAL_BASELINES_NOTE, missing_note};
+use crate::table::{PROVISIONAL_BASELINES_NOTE, REPLAY_NOTE, missing_note};
 use crate::{Film, actions_plot, completion_plot};
 use play::{Failures, LevelTable, Recording};
 
@@ -113,6 +113,10 @@ struct Page<'a> {
 impl Page<'_> {
     fn missing_note(&self) -> String {
         missing_note(self.missing.map_or(0, |valid| valid.of - valid.n))
+    }
+
+    fn is_replay(&self) -> bool {
+        is_replay(&self.summary.agent)
     }
 
     /// Returns whether the costs on the page are those of a mock.

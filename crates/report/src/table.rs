@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use rhae_protocol::{RunSummary, Scorecard};
+use rhae_protocol::{RunSummary, Scorecard, is_replay};
 
 use crate::result::{Row, count, interval, missing, rows, spent_text, tally, total};
 
@@ -127,6 +127,9 @@ fn cells(row: &Row, cards: usize) -> [String; 5] {
 /// Returns the notes that qualify the numbers, the most important first.
 fn notes(cards: &[Scorecard], summary: &RunSummary) -> Vec<String> {
     let mut notes = Vec::new();
+    if is_replay(&summary.agent) {
+        notes.push(REPLAY_NOTE.to_owned());
+    }
     if cards.len() > 1 {
         let interval = interval(summary).map_or_else(String::new, |[low, high]| {
             format!(" (95 % interval of the mean: {low:.2} to {high:.2})")
@@ -173,6 +176,10 @@ pub(crate) fn missing_note(missing: u32) -> String {
     };
     format!("{results} left out of the valid results.")
 }
+
+/// The note that accompanies every score of a repeated recording.
+pub const REPLAY_NOTE: &str =
+    "Replay: the actions were recorded earlier. The score says nothing about an agent.";
 
 /// The note that accompanies every score with a baseline that is not derived from plays by people.
 pub const PROVISIONAL_BASELINES_NOTE: &str = "Baselines are provisional: those of source `solver` are twice the optimal count found by search, because no people have played these levels yet.";

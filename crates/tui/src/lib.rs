@@ -23,7 +23,7 @@ mod terminal;
 pub use error::TuiError;
 pub use grid_text::{ShownAttempt, attempts_text, grid_text, solutions_text, task_text};
 pub use play::{FinishedPlay, play};
-pub use replay::{MAX_SPEED, MIN_SPEED, replay};
+pub use replay::{MAX_SPEED, MIN_SPEED, ReplayOptions, replay};
 pub use terminal::color::ColorDepth;
 pub use terminal::event_loop::Exit;
 pub use terminal::screen::require_terminal;

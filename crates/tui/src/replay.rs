@@ -22,10 +22,18 @@ use crate::terminal::event_loop::{self, App, Exit};
 use crate::terminal::layout::Layout;
 use crate::terminal::screen::{MouseCapture, Screen};
 
+/// What a replay shows at its start. Keys change both.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReplayOptions {
+    /// Each action takes the time that it took in the play, if the film has times.
+    pub recorded_pace: bool,
+    /// Objects that changed and status bars are marked and described.
+    pub perception: bool,
+}
+
 /// Shows a film from moment `first` on, until the user quits or a signal arrives. `speed` is a
-/// multiple of the normal speed, from [`MIN_SPEED`] to [`MAX_SPEED`]. With `recorded_pace`, each
-/// action takes the time that it took in the play, if the film has times. `failure` is a message that
-/// is shown with the last moment.
+/// multiple of the normal speed, from [`MIN_SPEED`] to [`MAX_SPEED`]. `failure` is a message that is
+/// shown with the last moment.
 ///
 /// # Errors
 ///
@@ -35,12 +43,15 @@ pub fn replay(
     film: Film,
     speed: f64,
     first: usize,
-    recorded_pace: bool,
+    options: ReplayOptions,
     failure: Option<String>,
 ) -> Result<Exit, TuiError> {
     let mut player = Player::new(film, speed, first, Instant::now())?.with_failure(failure);
-    if recorded_pace {
+    if options.recorded_pace {
         player.handle(PlayerCommand::TogglePace, Instant::now());
+    }
+    if options.perception {
+        player.handle(PlayerCommand::TogglePercept, Instant::now());
     }
     Screen::enter(MouseCapture::Off).and_then(|screen| event_loop::run(&mut player, &screen))
 }

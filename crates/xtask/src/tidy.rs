@@ -19,6 +19,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("rhae-throttle", 0),
     ("rhae-games", 1),
     ("rhae-explore", 1),
+    ("rhae-percept", 1),
     ("rhae-tasks", 1),
     ("rhae-protocol", 1),
     ("rhae-llm", 1),
@@ -54,9 +55,9 @@ const DEV: u8 = 9;
 
 /// Crates that may not use I/O, clocks or ambient randomness. Each has a `clippy.toml` that bans
 /// the corresponding functions.
-const PURE: [&str; 10] = [
-    "engine", "scoring", "stats", "tasks", "games", "explore", "solve", "session", "validate",
-    "web",
+const PURE: [&str; 11] = [
+    "engine", "scoring", "stats", "tasks", "games", "explore", "percept", "solve", "session",
+    "validate", "web",
 ];
 
 /// Files that may exceed [`MAX_LINES`], with the reason.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use rhae_engine::Catalog;
-use rhae_tui::{MAX_SPEED, MIN_SPEED};
+use rhae_tui::{MAX_SPEED, MIN_SPEED, ReplayOptions};
 
 use super::{level_not_reached, load_film};
 use crate::hosted_games::HostedGamesArgs;
@@ -21,6 +21,10 @@ pub(crate) struct ShowArgs {
     /// Let each action take the time that it took in the play; the key `t` switches
     #[arg(long)]
     recorded_pace: bool,
+    /// Mark and describe what changed: objects and status bars, as `rhae.percept` sees them; the key
+    /// `o` switches
+    #[arg(long)]
+    percept: bool,
     /// Start at this level, counted from 1
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=254))]
     level: Option<u8>,
@@ -50,7 +54,11 @@ pub(crate) fn run(games: &dyn Catalog, args: &ShowArgs) -> Result<ExitCode> {
         "rhae replay show",
         "render the recording with `rhae replay render`",
     )?;
-    Ok(rhae_tui::replay(film, args.speed, first, args.recorded_pace, failure)?.code())
+    let options = ReplayOptions {
+        recorded_pace: args.recorded_pace,
+        perception: args.percept,
+    };
+    Ok(rhae_tui::replay(film, args.speed, first, options, failure)?.code())
 }
 
 fn speed(text: &str) -> Result<f64, String> {

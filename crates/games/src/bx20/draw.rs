@@ -1,5 +1,8 @@
 //! The drawing code: a dim room with windows in its walls and plants in pots.
 
+#[cfg(test)]
+mod things;
+
 use rhae_engine::{Frame, FrameSink, SIZE};
 
 use super::Growth;

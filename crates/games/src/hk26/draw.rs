@@ -4,6 +4,9 @@
 //! A square is 8 pixels wide. Neighbouring squares share the one-pixel line between them, on which
 //! fences and hands are drawn.
 
+#[cfg(test)]
+mod things;
+
 use rhae_engine::{Frame, FrameSink, SIZE, StateOf, TextMap};
 
 use super::levels::{LIKES, Level, ROWS, Shrine, is_inside, place, squares};

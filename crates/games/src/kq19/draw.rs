@@ -1,6 +1,9 @@
 //! The drawing code: a light floor with a dark border. Loose grains are drawn as beads, and grains
 //! of a hard heap that touch as one outlined body.
 
+#[cfg(test)]
+mod things;
+
 use rhae_engine::{Direction, Frame, StateOf};
 
 use super::heap::{CellSet, Heap, ROOM, SIDE, around, cell, cells};

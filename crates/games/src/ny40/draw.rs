@@ -1,6 +1,9 @@
 //! The drawing code: 11 × 11 cells of 5 × 5 pixels, the void in black, and below them a bar that
 //! shows the remaining budget.
 
+#[cfg(test)]
+mod things;
+
 use rhae_engine::{Direction, Frame, StateOf};
 
 use super::{Board, Cells, Hall, Ny40, WIDTH, shifted};

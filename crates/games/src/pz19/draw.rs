@@ -4,6 +4,9 @@
 //! The paper is translucent: a mark is drawn as a full disc where a punch would make only marked
 //! holes, and as a ring where the punch would also make an unmarked hole.
 
+#[cfg(test)]
+mod things;
+
 use rhae_engine::{Direction, Frame, SIZE, StateOf};
 
 use super::Pz19;

@@ -4,6 +4,9 @@
 //! them, so that it fills the frame exactly. A nest is a ring on the lines around its cell, so it
 //! stays visible when a creature occupies the cell.
 
+#[cfg(test)]
+mod things;
+
 use rhae_engine::Frame;
 
 use super::Level;

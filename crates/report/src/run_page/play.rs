@@ -187,6 +187,7 @@ impl Recording<'_> {
     pub(super) fn player(&self) -> Player<'_> {
         Player {
             film: &self.play.film,
+            has_perception: false,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::human_play::HumanPlay;
 use super::keys::legend;
-use crate::terminal::board;
+use crate::terminal::board::{self, Marks};
 use crate::terminal::canvas::{Canvas, TextWriter};
 use crate::terminal::layout::Layout;
 
@@ -12,7 +12,11 @@ pub(crate) fn view(play: &HumanPlay, columns: u16, rows: u16) -> Canvas {
         return board::too_small_notice(columns, rows);
     };
     let mut canvas = Canvas::new(columns, rows);
-    board::draw(&mut canvas, &layout, play.frame(), play.cursor());
+    let marks = Marks {
+        cell: play.cursor(),
+        boxes: &[],
+    };
+    board::draw(&mut canvas, &layout, play.frame(), &marks);
     status(&mut canvas, &layout, play);
     if let Some((text, urgent)) = play.message() {
         TextWriter::new(&mut canvas, layout.message).write_words(&text, urgent);

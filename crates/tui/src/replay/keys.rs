@@ -17,6 +17,8 @@ pub(crate) enum PlayerCommand {
     Slower,
     /// Play at the recorded pace, or at an even one.
     TogglePace,
+    /// Show or hide what perception sees.
+    TogglePercept,
     NextLevel,
     PreviousLevel,
     Quit,
@@ -50,6 +52,7 @@ pub(crate) fn command_for(key: KeyEvent) -> Option<PlayerCommand> {
             '+' | '=' => PlayerCommand::Faster,
             '-' | '_' => PlayerCommand::Slower,
             't' => PlayerCommand::TogglePace,
+            'o' => PlayerCommand::TogglePercept,
             'n' => PlayerCommand::NextLevel,
             'p' => PlayerCommand::PreviousLevel,
             'q' => PlayerCommand::Quit,
@@ -60,15 +63,16 @@ pub(crate) fn command_for(key: KeyEvent) -> Option<PlayerCommand> {
 }
 
 /// Returns the keys to list on the screen, each with its effect.
-pub(crate) const fn legend(playing: bool) -> [(&'static str, &'static str); 8] {
+pub(crate) const fn legend(playing: bool) -> [(&'static str, &'static str); 9] {
     [
         ("space", if playing { "pause" } else { "play " }),
         ("←→", "step"),
         ("PgUp PgDn", "±10"),
         ("Home End", "start/end"),
         ("+-", "speed"),
-        ("t", "recorded pace"),
-        ("n p", "next, previous level"),
+        ("t", "pace"),
+        ("o", "objects"),
+        ("n p", "next/prev level"),
         ("q", "quit"),
     ]
 }

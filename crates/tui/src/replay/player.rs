@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use rhae_engine::{Action, Frame, PlayState};
-use rhae_report::{Film, Moment};
+use rhae_report::{Film, Moment, PerceivedBox, Perception, perceive};
 
 use super::keys::PlayerCommand;
 use crate::TuiError;
@@ -43,6 +43,10 @@ pub(crate) struct Player {
     marked: Option<Instant>,
     /// A message that is shown with the last entry.
     failure: Option<String>,
+    /// What perception sees in each moment, computed when it is shown first.
+    perceptions: Vec<Perception>,
+    /// Whether that is shown.
+    shows_perception: bool,
 }
 
 impl Player {
@@ -81,6 +85,8 @@ impl Player {
             due: None,
             marked: None,
             failure: None,
+            perceptions: Vec::new(),
+            shows_perception: false,
         };
         if first > 0 {
             player.seek(first, now);
@@ -98,14 +104,25 @@ impl Player {
     pub(crate) fn caption(&self) -> Option<String> {
         let is_last = self.moment + 1 == self.film.moments.len();
         let failure = self.failure.as_ref().filter(|_| is_last);
-        let parts: Vec<&str> = self
-            .moment()
-            .reasoning
-            .iter()
-            .chain(failure)
-            .map(String::as_str)
+        let perceived = self.perception().map(|seen| seen.text.trim_end());
+        let reasoning = self.moment().reasoning.iter();
+        let parts: Vec<&str> = perceived
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .chain(reasoning.chain(failure).map(String::as_str))
             .collect();
         (!parts.is_empty()).then(|| parts.join("\n"))
+    }
+
+    /// Returns what perception sees in the current moment, if that is shown.
+    fn perception(&self) -> Option<&Perception> {
+        let is_shown = self.shows_perception && self.is_settled();
+        is_shown.then(|| &self.perceptions[self.moment])
+    }
+
+    /// Returns the parts of the board to outline.
+    pub(crate) fn boxes(&self) -> &[PerceivedBox] {
+        self.perception().map_or(&[], |seen| &seen.boxes)
     }
 
     /// Returns the id of the environment.
@@ -237,6 +254,12 @@ impl Player {
                 self.recorded_pace = !self.recorded_pace && self.times.is_some();
                 if self.is_playing() {
                     self.schedule(now);
+                }
+            }
+            PlayerCommand::TogglePercept => {
+                self.shows_perception = !self.shows_perception;
+                if self.perceptions.is_empty() {
+                    self.perceptions = perceive(&self.film);
                 }
             }
             PlayerCommand::NextLevel => {

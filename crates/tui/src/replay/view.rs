@@ -6,7 +6,7 @@ use rhae_report::action_label;
 use super::keys::legend;
 use super::player::Player;
 use super::reasoning::{plain, wrapped_lines};
-use crate::terminal::board;
+use crate::terminal::board::{self, Marks};
 use crate::terminal::canvas::{Canvas, TextWriter};
 use crate::terminal::layout::{Area, Layout};
 
@@ -19,7 +19,11 @@ pub(crate) fn view(player: &Player, columns: u16, rows: u16) -> Canvas {
         return board::too_small_notice(columns, rows);
     };
     let mut canvas = Canvas::new(columns, rows);
-    board::draw(&mut canvas, &layout, player.frame(), player.marked_cell());
+    let marks = Marks {
+        cell: player.marked_cell(),
+        boxes: player.boxes(),
+    };
+    board::draw(&mut canvas, &layout, player.frame(), &marks);
     status(&mut canvas, layout.status, player);
     if let Some(text) = &player.caption() {
         let mut writer = TextWriter::new(&mut canvas, layout.message);
@@ -174,7 +178,7 @@ mod tests {
         The cell may be a button.[2J
         If not, it is a wall, and then the way leads round it.
         space play    ←→ step   PgUp PgDn ±10   Home End start/end
-        +- speed   t recorded pace   n p next, previous level   q quit
+        +- speed   t pace   o objects   n p next/prev level   q quit
         ");
     }
 
@@ -185,14 +189,14 @@ mod tests {
         level 1 of 3  action 1 of 6  1× paused  not finished
         The cell may be a button.[2J…
         space play    ←→ step   PgUp PgDn ±10   Home End start/end
-        +- speed   t recorded pace   n p next, previous level   q quit
+        +- speed   t pace   o objects   n p next/prev level   q quit
         ");
         insta::assert_snapshot!(texts(&at(3), 64, 38, 33), @r"
         wa1k-v1  entry 3 of 7  ACTION4
         level 2 of 3  action 2 of 6  1× paused  completed level 1
 
         space play    ←→ step   PgUp PgDn ±10   Home End start/end
-        +- speed   t recorded pace   n p next, previous level   q quit
+        +- speed   t pace   o objects   n p next/prev level   q quit
         ");
     }
 
@@ -234,9 +238,9 @@ mod tests {
         space play    ←→ step
         PgUp PgDn ±10
         Home End start/end
-        +- speed   t recorded pace
-        n p next, previous level
-        q quit
+        +- speed   t pace
+        o objects
+        n p next/prev level   q quit
         ");
     }
 

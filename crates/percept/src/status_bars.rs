@@ -1,0 +1,621 @@
+//! Status bars and counters, recognised by how they change.
+//!
+//! A status bar is a strip of cells that is used up from one end, whatever the player does: some
+//! cells next to the border between its two colours change, once, and stay. A counter is a small
+//! area near the edge of the frame that changes with almost every action and does not return to the
+//! picture that it just left. Neither shape nor position alone is enough: a wall can look like a
+//! bar, and so can a trail that a moving object leaves. A trail, however, follows the keys, a wall
+//! does not change, and an object that moves near the edge also moves back.
+
+use rhae_engine::{ActionKind, CELLS, Frame, SIZE};
+
+use crate::{Bounds, CellSet, Scene};
+
+/// A strip is at least this many times longer than thick.
+const MIN_ELONGATION: u8 = 5;
+/// The maximum thickness of a strip, in cells.
+const MAX_THICKNESS: u8 = 4;
+/// The number of actions that must have shortened a strip.
+const MIN_SHORTENINGS: usize = 3;
+/// If all those actions were of one kind, a trail is possible, and more evidence is needed.
+const MIN_SHORTENINGS_OF_ONE_KIND: usize = 8;
+/// The number of actions, and of their kinds, that must have shortened a strip if some actions did
+/// not: a game may charge nothing for a blocked step.
+const MIN_IRREGULAR_SHORTENINGS: usize = 6;
+const MIN_IRREGULAR_KINDS: usize = 3;
+/// The maximum number of actions between two shortenings.
+const MAX_ACTIONS_BETWEEN: usize = 4;
+/// The number of actions to observe before a counter is recognised.
+const MIN_COUNTER_ACTIONS: usize = 5;
+/// The distance from the edge of the frame, in cells, within which a counter lies.
+const COUNTER_MARGIN: u8 = 10;
+/// The maximum size of a counter, in cells.
+const MAX_COUNTER: (u8, u8) = (20, 8);
+
+/// The number of settled frames that are kept to see whether an area returns to an earlier picture.
+const RECENT_FRAMES: usize = 16;
+
+/// A part of the frame that shows a number, such as the remaining actions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Indicator {
+    /// All cells of the indicator, used or not.
+    pub bounds: Bounds,
+    pub kind: IndicatorKind,
+}
+
+/// The form of an [`Indicator`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndicatorKind {
+    /// A strip that is used up from one end.
+    Bar {
+        /// The colour of the part that is not used up.
+        rest_color: u8,
+        /// The length of that part, in cells.
+        rest: u8,
+        /// The number of cells by which the observed actions shortened it.
+        used: u8,
+        /// The number of those actions.
+        actions: u16,
+    },
+    /// A small area that changes with almost every action.
+    Counter,
+}
+
+impl Indicator {
+    /// Returns the number of further actions after which a bar is used up at its present rate, and
+    /// `None` for a counter.
+    pub fn actions_left(&self) -> Option<u16> {
+        match self.kind {
+            IndicatorKind::Bar {
+                rest,
+                used,
+                actions,
+                ..
+            } => {
+                Some((u32::from(rest) * u32::from(actions)).div_ceil(u32::from(used.max(1))) as u16)
+            }
+            IndicatorKind::Counter => None,
+        }
+    }
+}
+
+/// Recognises the indicators of a game from the settled frames before and after each action.
+///
+/// Recognised indicators persist across levels, because games keep them in the same place. A counter
+/// is withdrawn if it returns to the picture before the last change, because then it shows the
+/// board; its cells are not taken for a counter again.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::{ActionKind, Frame};
+/// use rhae_percept::StatusBars;
+///
+/// let frame = |used: usize| {
+///     let mut frame = Frame::filled(0);
+///     frame.rect(0, 63, 64 - 2 * used, 1, 9);
+///     frame
+/// };
+/// let mut bars = StatusBars::default();
+/// for used in 0..4 {
+///     let kind = [ActionKind::Action1, ActionKind::Action4][used % 2];
+///     bars.observe(kind, &frame(used), &frame(used + 1));
+/// }
+/// assert_eq!(bars.indicators().len(), 1);
+/// assert_eq!(bars.indicators()[0].actions_left(), Some(28));
+/// assert!(bars.mask().contains(5, 63));
+/// ```
+#[derive(Clone)]
+pub struct StatusBars {
+    indicators: Vec<Indicator>,
+    mask: CellSet,
+    /// The actions of this attempt.
+    kinds: Vec<ActionKind>,
+    /// For each cell, the number of the action that changed it first, counted from 1; 0 if none did.
+    first_change: Box<[u16; CELLS]>,
+    /// The cells that changed more than once in this attempt.
+    repeated: CellSet,
+    /// For each cell, how many actions changed it in this attempt.
+    changes: Box<[u16; CELLS]>,
+    /// The strips of the first frame of this attempt.
+    strips: Vec<Bounds>,
+    scene: Scene,
+    /// The last settled frames of this attempt, the oldest first.
+    recent: Vec<Frame>,
+    /// The cells of areas that were not counters after all.
+    refuted: CellSet,
+}
+
+impl Default for StatusBars {
+    fn default() -> Self {
+        Self {
+            indicators: Vec::new(),
+            mask: CellSet::EMPTY,
+            kinds: Vec::new(),
+            first_change: Box::new([0; CELLS]),
+            repeated: CellSet::EMPTY,
+            changes: Box::new([0; CELLS]),
+            strips: Vec::new(),
+            scene: Scene::default(),
+            recent: Vec::with_capacity(RECENT_FRAMES),
+            refuted: CellSet::EMPTY,
+        }
+    }
+}
+
+impl StatusBars {
+    /// Starts an attempt: a level begins, or it was reset. What is known about indicators persists.
+    pub fn start_attempt(&mut self) {
+        self.kinds.clear();
+        self.first_change.fill(0);
+        self.changes.fill(0);
+        self.repeated = CellSet::EMPTY;
+        self.recent.clear();
+    }
+
+    /// Records the effect of one action, except RESET, and returns whether the mask has changed.
+    pub fn observe(&mut self, kind: ActionKind, before: &Frame, after: &Frame) -> bool {
+        if self.kinds.is_empty() {
+            self.scene.read(before);
+            self.strips = strips(&self.scene);
+        }
+        self.kinds.push(kind);
+        let now = u16::try_from(self.kinds.len()).unwrap_or(u16::MAX);
+        for (x, y) in CellSet::difference(before.cells(), after.cells()).iter() {
+            let cell = index(x, y);
+            self.changes[cell] = self.changes[cell].saturating_add(1);
+            if self.first_change[cell] == 0 {
+                self.first_change[cell] = now;
+            } else {
+                self.repeated.insert(x, y);
+            }
+        }
+        self.remember(before, after);
+        let old_mask = self.mask;
+        self.withdraw_counters();
+        for position in 0..self.strips.len() {
+            let strip = self.strips[position];
+            if let Some(kind) = self.bar(strip, after) {
+                self.record(Indicator {
+                    bounds: strip,
+                    kind,
+                });
+            }
+        }
+        self.find_counters();
+        self.mask != old_mask
+    }
+
+    /// Returns what was recognised so far, in the order of recognition.
+    pub fn indicators(&self) -> &[Indicator] {
+        &self.indicators
+    }
+
+    /// Returns the cells of all indicators. A frame without them is the state of the board.
+    pub const fn mask(&self) -> &CellSet {
+        &self.mask
+    }
+
+    /// Keeps the frame after an action, and at the start of an attempt also the one before it.
+    fn remember(&mut self, before: &Frame, after: &Frame) {
+        if self.recent.is_empty() {
+            self.recent.push(before.clone());
+        }
+        if self.recent.len() < RECENT_FRAMES {
+            self.recent.push(after.clone());
+        } else {
+            self.recent.rotate_left(1);
+            self.recent[RECENT_FRAMES - 1].copy_from(after);
+        }
+    }
+
+    /// Returns whether an area changed and then changed back, which a counter does not.
+    fn returns(&self, bounds: Bounds) -> bool {
+        let Some((first, later)) = self.recent.split_first() else {
+            return false;
+        };
+        let (mut current, mut previous) = (first, None);
+        for frame in later {
+            if is_same(current, frame, bounds) {
+                continue;
+            }
+            if previous.is_some_and(|previous| is_same(previous, frame, bounds)) {
+                return true;
+            }
+            previous = Some(current);
+            current = frame;
+        }
+        false
+    }
+
+    /// Removes the counters that returned to an earlier picture.
+    fn withdraw_counters(&mut self) {
+        let mut position = 0;
+        let known = self.indicators.len();
+        while let Some(&Indicator { bounds, kind }) = self.indicators.get(position) {
+            if kind == IndicatorKind::Counter && self.returns(bounds) {
+                self.indicators.remove(position);
+                self.refuted.insert_bounds(bounds);
+            } else {
+                position += 1;
+            }
+        }
+        if self.indicators.len() < known {
+            self.mask = CellSet::EMPTY;
+            for indicator in &self.indicators {
+                self.mask.insert_bounds(indicator.bounds);
+            }
+        }
+    }
+
+    /// Adds an indicator, or updates the one at the same place. Of two indicators of which one
+    /// contains the other, the larger one is kept: a bar with both of its parts.
+    fn record(&mut self, indicator: Indicator) {
+        let bounds = indicator.bounds;
+        let is_part = |known: &Indicator| {
+            known.bounds != bounds && known.bounds.joined(bounds) == known.bounds
+        };
+        if self.indicators.iter().any(is_part) {
+            return;
+        }
+        self.indicators
+            .retain(|known| known.bounds == bounds || known.bounds.joined(bounds) != bounds);
+        let same = |known: &&mut Indicator| known.bounds == bounds;
+        match self.indicators.iter_mut().find(same) {
+            Some(known) => *known = indicator,
+            None => self.indicators.push(indicator),
+        }
+        self.mask.insert_bounds(bounds);
+    }
+
+    /// Returns the bar that a strip is, if it changed like one.
+    fn bar(&self, strip: Bounds, frame: &Frame) -> Option<IndicatorKind> {
+        let is_row = strip.width() >= strip.height();
+        let (length, thickness) = if is_row {
+            (strip.width(), strip.height())
+        } else {
+            (strip.height(), strip.width())
+        };
+        let cell = |along: u8, across: u8| {
+            if is_row {
+                (strip.left + along, strip.top + across)
+            } else {
+                (strip.left + across, strip.top + along)
+            }
+        };
+        // The number of the action that changed each line across the strip, 0 if none did. All
+        // cells of a line change together, and only once.
+        let mut changed_by = [0_u16; SIZE];
+        for along in 0..length {
+            let (x, y) = cell(along, 0);
+            let by = self.first_change[index(x, y)];
+            for across in 0..thickness {
+                let (x, y) = cell(along, across);
+                if self.first_change[index(x, y)] != by || self.repeated.contains(x, y) {
+                    return None;
+                }
+            }
+            changed_by[usize::from(along)] = by;
+        }
+        let changed_by = &mut changed_by[..length.into()];
+        let used = changed_by.iter().filter(|&&by| by > 0).count();
+        if used == 0 || used == usize::from(length) {
+            return None;
+        }
+        // The used lines are contiguous, and their actions are in order towards the rest.
+        let first = changed_by.iter().position(|&by| by > 0)?;
+        let run = &mut changed_by[first..first + used];
+        if run.contains(&0) {
+            return None;
+        }
+        let forward = run.is_sorted();
+        if !forward {
+            run.reverse();
+            if !run.is_sorted() {
+                return None;
+            }
+        }
+        let mut actions: Vec<u16> = run.to_vec();
+        actions.dedup();
+        self.is_regular(&actions).then(|| {
+            let rest_line = if forward {
+                (first + used).min(usize::from(length) - 1)
+            } else {
+                first.saturating_sub(1)
+            };
+            let (x, y) = cell(rest_line as u8, 0);
+            let rest = if forward {
+                usize::from(length) - first - used
+            } else {
+                first
+            };
+            IndicatorKind::Bar {
+                rest_color: frame.get(x.into(), y.into()),
+                rest: rest as u8,
+                used: used as u8,
+                actions: self.kinds.len() as u16,
+            }
+        })
+    }
+
+    /// Returns whether actions that shortened a strip came regularly, whatever their kind.
+    fn is_regular(&self, actions: &[u16]) -> bool {
+        let Some((&first, &last)) = actions.first().zip(actions.last()) else {
+            return false;
+        };
+        let kind = |action: u16| self.kinds[usize::from(action) - 1];
+        let of_one_kind = actions.iter().all(|&action| kind(action) == kind(first));
+        let enough = if of_one_kind {
+            MIN_SHORTENINGS_OF_ONE_KIND
+        } else {
+            MIN_SHORTENINGS
+        };
+        let is_recent = self.kinds.len() - usize::from(last) < MAX_ACTIONS_BETWEEN;
+        let kinds_used = (0..actions.len())
+            .filter(|&at| {
+                !actions[..at]
+                    .iter()
+                    .any(|&one| kind(one) == kind(actions[at]))
+            })
+            .count();
+        if actions.len() >= MIN_IRREGULAR_SHORTENINGS && kinds_used >= MIN_IRREGULAR_KINDS {
+            return true;
+        }
+        let gaps = actions
+            .windows(2)
+            .map(|pair| usize::from(pair[1] - pair[0]));
+        let (least, most) = gaps.fold((usize::MAX, 0), |(least, most), gap| {
+            (least.min(gap), most.max(gap))
+        });
+        actions.len() >= enough && most <= MAX_ACTIONS_BETWEEN && most <= least + 1 && is_recent
+    }
+
+    /// Recognises small areas near the edge that change with almost every action.
+    fn find_counters(&mut self) {
+        let observed = self.kinds.len();
+        if observed < MIN_COUNTER_ACTIONS || self.kinds.iter().all(|&kind| kind == self.kinds[0]) {
+            return;
+        }
+        let mut busy = CellSet::EMPTY;
+        for (x, y) in self.repeated.iter() {
+            let count = usize::from(self.changes[index(x, y)]);
+            if count * 5 >= observed * 2 && !self.mask.contains(x, y) {
+                busy.insert(x, y);
+            }
+        }
+        while let Some((x, y)) = { busy.iter().next() } {
+            let mut seed = CellSet::EMPTY;
+            seed.insert(x, y);
+            // The strokes of a digit may be one cell apart.
+            let near = busy.dilated();
+            let mut area = near.reachable_from(&seed);
+            let mut others = busy;
+            others.subtract(&area);
+            let mut outside = busy;
+            outside.subtract(&others);
+            area = outside;
+            busy = others;
+            let bounds = area.bounds().expect("the area contains its seed");
+            let near_edge = bounds.bottom < COUNTER_MARGIN
+                || bounds.top >= SIZE as u8 - COUNTER_MARGIN
+                || bounds.right < COUNTER_MARGIN
+                || bounds.left >= SIZE as u8 - COUNTER_MARGIN;
+            let is_small = bounds.width() <= MAX_COUNTER.0 && bounds.height() <= MAX_COUNTER.1;
+            let mut refuted = CellSet::EMPTY;
+            refuted.insert_bounds(bounds);
+            let is_refuted = refuted.overlap(&self.refuted) > 0 || self.returns(bounds);
+            if near_edge && is_small && area.len() > 1 && !is_refuted {
+                self.record(Indicator {
+                    bounds,
+                    kind: IndicatorKind::Counter,
+                });
+            }
+        }
+    }
+}
+
+/// Returns whether two frames show the same in an area.
+fn is_same(one: &Frame, other: &Frame, bounds: Bounds) -> bool {
+    (bounds.top..=bounds.bottom).all(|y| {
+        let range = index(bounds.left, y)..=index(bounds.right, y);
+        one.cells()[range.clone()] == other.cells()[range]
+    })
+}
+
+const fn index(x: u8, y: u8) -> usize {
+    y as usize * SIZE + x as usize
+}
+
+/// Returns the strips of a scene: elongated rectangles, pairs of rectangles that continue each other
+/// (the two parts of a bar), and rows of at least three equal objects at equal distances.
+fn strips(scene: &Scene) -> Vec<Bounds> {
+    let mut rectangles: Vec<Bounds> = scene
+        .objects()
+        .iter()
+        .filter(|object| {
+            let (width, height) = (object.bounds.width(), object.bounds.height());
+            object.is_rectangle() && width.min(height) <= MAX_THICKNESS
+        })
+        .map(|object| object.bounds)
+        .collect();
+    let single = rectangles.len();
+    for a in 0..single {
+        for b in 0..single {
+            let (first, second) = (rectangles[a], rectangles[b]);
+            let in_row = first.top == second.top
+                && first.bottom == second.bottom
+                && u16::from(first.right) + 1 == u16::from(second.left);
+            let in_column = first.left == second.left
+                && first.right == second.right
+                && u16::from(first.bottom) + 1 == u16::from(second.top);
+            if in_row || in_column {
+                rectangles.push(first.joined(second));
+            }
+        }
+    }
+    rectangles.extend(twin_rows(scene));
+    rectangles.retain(|bounds| {
+        let (width, height) = (bounds.width(), bounds.height());
+        let (long, thin) = (width.max(height), width.min(height));
+        thin <= MAX_THICKNESS && long >= MIN_ELONGATION * thin
+    });
+    rectangles.sort_unstable();
+    rectangles.dedup();
+    rectangles
+}
+
+/// Returns the bounds of rows of at least three objects that look the same at equal distances.
+fn twin_rows(scene: &Scene) -> Vec<Bounds> {
+    const MIN_TWINS: usize = 3;
+    let small = scene.objects().iter().filter(|object| {
+        object.bounds.width().min(object.bounds.height()) <= MAX_THICKNESS && object.area <= 64
+    });
+    let mut all: Vec<_> = small
+        .map(|object| (object.color, object.shape, object.bounds))
+        .collect();
+    all.sort_unstable();
+    let mut rows = Vec::new();
+    for twins in all.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        for is_row in [true, false] {
+            let mut bounds: Vec<Bounds> = twins.iter().map(|twin| twin.2).collect();
+            let line = |bounds: &Bounds| if is_row { bounds.top } else { bounds.left };
+            let along = |bounds: &Bounds| if is_row { bounds.left } else { bounds.top };
+            bounds.sort_unstable_by_key(|bounds| (line(bounds), along(bounds)));
+            for row in bounds.chunk_by(|a, b| line(a) == line(b)) {
+                let step = row.get(1).map(|second| along(second) - along(&row[0]));
+                let regular = row
+                    .windows(2)
+                    .all(|pair| Some(along(&pair[1]) - along(&pair[0])) == step);
+                if row.len() >= MIN_TWINS && regular {
+                    rows.push(row[0].joined(row[row.len() - 1]));
+                }
+            }
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEYS: [ActionKind; 2] = [ActionKind::Action1, ActionKind::Action4];
+
+    fn observe(steps: usize, keys: &[ActionKind], frame: impl Fn(usize) -> Frame) -> StatusBars {
+        let mut bars = StatusBars::default();
+        for step in 0..steps {
+            bars.observe(keys[step % keys.len()], &frame(step), &frame(step + 1));
+        }
+        bars
+    }
+
+    #[test]
+    fn shrinking_and_growing_bars_are_recognised_and_movers_are_not() {
+        for grows in [false, true] {
+            let bars = observe(5, &KEYS, |step| {
+                let mut frame = Frame::filled(0);
+                frame.rect(0, 62, 64, 2, 3);
+                let length = if grows { 3 * step + 3 } else { 60 - 3 * step };
+                frame.rect(0, 62, length, 2, 9);
+                frame.rect(4 * step, 20, 4, 4, 3);
+                frame
+            });
+            assert_eq!(bars.mask().len(), 128, "grows: {grows}");
+            assert_eq!(bars.indicators().len(), 1, "{:?}", bars.indicators());
+            let left = bars.indicators()[0].actions_left().unwrap();
+            assert_eq!(left, if grows { 16 } else { 15 });
+        }
+    }
+
+    #[test]
+    fn trail_in_a_corridor_needs_more_evidence_than_a_bar() {
+        let trail = |step: usize| {
+            let mut frame = Frame::filled(0);
+            frame.rect(0, 30, 64, 2, 3);
+            frame.rect(0, 30, 2 * step + 2, 2, 9);
+            frame
+        };
+        assert!(observe(6, &KEYS[..1], trail).indicators().is_empty());
+        assert_eq!(observe(6, &KEYS, trail).indicators().len(), 1);
+    }
+
+    #[test]
+    fn bar_that_moves_only_every_second_action_is_recognised() {
+        let keys = [KEYS[0], KEYS[0], KEYS[1]];
+        let bars = observe(7, &keys, |step| {
+            let mut frame = Frame::filled(0);
+            frame.rect(2, 1, 1, 60 - step / 2, 9);
+            frame
+        });
+        assert_eq!(bars.indicators().len(), 1);
+        assert!(bars.mask().contains(2, 1) && bars.mask().contains(2, 60));
+    }
+
+    #[test]
+    fn counter_near_the_edge_is_masked() {
+        let bars = observe(8, &KEYS, |step| {
+            let mut frame = Frame::filled(0);
+            // The digits of a number, as bits.
+            for bit in 0..4 {
+                frame.rect(50 + 3 * bit, 2, 2, 3, (step >> bit & 1) as u8 * 9);
+            }
+            frame
+        });
+        assert!(matches!(bars.indicators(), [one] if one.kind == IndicatorKind::Counter));
+    }
+
+    #[test]
+    fn object_that_moves_to_and_fro_at_the_edge_is_not_a_counter() {
+        let bars = observe(12, &KEYS, |step| {
+            let mut frame = Frame::filled(0);
+            frame.rect([4, 8, 12, 8][step % 4], 2, 4, 4, 9);
+            frame
+        });
+        assert_eq!(bars.indicators(), []);
+    }
+
+    #[test]
+    fn counter_that_turns_out_to_show_the_board_is_withdrawn() {
+        let shown = [0, 1, 2, 3, 4, 5, 6, 5, 6];
+        let frame = |step: usize| {
+            let mut frame = Frame::filled(0);
+            for bit in 0..4 {
+                frame.rect(50 + 3 * bit, 2, 2, 3, (shown[step] >> bit & 1) as u8 * 9);
+            }
+            frame
+        };
+        assert!(!observe(6, &KEYS, frame).mask().is_empty());
+        let mut bars = observe(8, &KEYS, frame);
+        assert!(bars.mask().is_empty(), "{:?}", bars.indicators());
+        for step in 0..6 {
+            bars.observe(KEYS[step % 2], &frame(step), &frame(step + 1));
+        }
+        assert!(bars.mask().is_empty(), "the cells are not masked again");
+    }
+
+    #[test]
+    fn bar_of_a_game_that_charges_only_some_actions_is_recognised() {
+        let keys = [KEYS[0], KEYS[1], ActionKind::Action2, ActionKind::Action6];
+        let used = [0, 1, 2, 2, 2, 2, 2, 3, 4, 4, 5, 6];
+        let bars = observe(11, &keys, |step| {
+            let mut frame = Frame::filled(0);
+            frame.rect(2, 58, 60, 3, 3);
+            frame.rect(2, 58, 60 - 2 * used[step], 3, 10);
+            frame
+        });
+        assert_eq!(bars.indicators().len(), 1);
+    }
+
+    #[test]
+    fn indicators_survive_a_new_attempt() {
+        let mut bars = observe(5, &KEYS, |step| {
+            let mut frame = Frame::filled(0);
+            frame.rect(0, 63, 64 - step, 1, 9);
+            frame
+        });
+        let mask = *bars.mask();
+        bars.start_attempt();
+        assert_eq!(*bars.mask(), mask);
+        assert!(!mask.is_empty());
+    }
+}
