@@ -1,6 +1,8 @@
 //! The comparison of two or more runs.
 
-use rhae_protocol::{ANALYSIS_VERSION, AnalysedRun, PairComparison, RunComparison, RunRank};
+use rhae_protocol::{
+    ANALYSIS_VERSION, AnalysedRun, PairComparison, RunComparison, RunRank, is_replay,
+};
 use rhae_report::counted;
 use rhae_stats::{CostedScore, holm, pareto_frontier, rank};
 
@@ -186,6 +188,9 @@ pub(crate) fn run_notes(runs: &[AnalysedRun]) -> Vec<String> {
                 counted(run.failed as u64, unit)
             ));
         }
+    }
+    if runs.iter().any(|run| is_replay(&run.agent)) {
+        notes.push(rhae_report::REPLAY_NOTE.to_owned());
     }
     let is_provisional = |source: &Option<String>| {
         source

@@ -45,6 +45,8 @@ struct StoredTask {
 #[derive(Deserialize)]
 struct StoredTest {
     outcome: String,
+    /// Why an answer is unreadable.
+    reason: Option<String>,
 }
 
 /// Loads a run of `rhae arc eval`.
@@ -112,7 +114,7 @@ fn tasks(config: &EvalConfig, stored: &StoredResults) -> Vec<AnalysedEnvironment
         } else {
             100.0 * task.score
         }],
-        missing: usize::from(task.tests.iter().any(|test| is_missing(&test.outcome))),
+        missing: usize::from(task.tests.iter().any(is_missing)),
         levels: task
             .tests
             .iter()
@@ -134,8 +136,8 @@ fn tasks(config: &EvalConfig, stored: &StoredResults) -> Vec<AnalysedEnvironment
 }
 
 /// Returns whether a test was never answered because the run ended before.
-fn is_missing(outcome: &str) -> bool {
-    matches!(outcome, "not-asked" | "missing-task")
+fn is_missing(test: &StoredTest) -> bool {
+    test.outcome == "missing-task" || test.reason.as_deref() == Some("not-asked")
 }
 
 fn level(outcome: &str, tests: usize) -> AnalysedLevel {
@@ -146,5 +148,23 @@ fn level(outcome: &str, tests: usize) -> AnalysedLevel {
         completed: usize::from(solved),
         score: if solved { 100.0 } else { 0.0 },
         ..AnalysedLevel::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_that_were_not_asked_are_missing() {
+        let is_missing = |json: &str| is_missing(&serde_json::from_str(json).unwrap());
+        assert!(is_missing(
+            r#"{"test": 0, "outcome": "unreadable", "reason": "not-asked"}"#
+        ));
+        assert!(is_missing(r#"{"test": 0, "outcome": "missing-task"}"#));
+        assert!(!is_missing(
+            r#"{"test": 0, "outcome": "unreadable", "reason": "no-grid"}"#
+        ));
+        assert!(!is_missing(r#"{"test": 0, "outcome": "wrong-size"}"#));
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use rhae_engine::Catalog;
-use rhae_protocol::{AnalysedRun, MeanScore};
+use rhae_protocol::{AnalysedRun, MeanScore, REPLAY_MARK, is_replay};
 use rhae_runs::describe_run;
 use rhae_stats::bootstrap_repeats_95;
 
@@ -41,7 +41,11 @@ pub fn load_run(folder: &Path, catalog: &dyn Catalog) -> Result<AnalysedRun, Ana
         evaluation::load(folder)?
     };
     run.folder = folder.display().to_string();
-    run.label = listing.identity.name.unwrap_or_else(|| run.agent.clone());
+    run.label = match listing.identity.name {
+        Some(name) if is_replay(&run.agent) => format!("{name} ({REPLAY_MARK})"),
+        Some(name) => name,
+        None => run.agent.clone(),
+    };
     run.kind = listing.kind;
     run.started_ms = listing.started_ms;
     run.score = mean_score(&run).ok_or_else(|| AnalysisError::NoResults {

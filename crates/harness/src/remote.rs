@@ -9,9 +9,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use rhae_agents::AgentSpec;
 use rhae_client::{Card, CardOptions, Heartbeat, RemoteCatalog, RetryPolicy, Server, ServerCard};
 use rhae_engine::{Catalog, UnknownGame};
-use rhae_protocol::{CardRecord, Ending, PlayRecord, RunConfig, Scorecard, ServerRecord};
+use rhae_protocol::{
+    CardRecord, Ending, PlayRecord, REPLAY_MARK, RunConfig, Scorecard, ServerRecord,
+};
 use rhae_runs::RunsError;
 
 use crate::{Arena, Budget, HarnessError, Results, RunSpec};
@@ -134,8 +137,10 @@ impl RemoteArena {
         } else {
             spec.agent.name()
         };
-        *self.tags.lock().unwrap_or_else(PoisonError::into_inner) =
-            vec!["agent".to_owned(), "rhae".to_owned(), player];
+        *self.tags.lock().unwrap_or_else(PoisonError::into_inner) = match spec.agent {
+            AgentSpec::Replay(_) => vec![REPLAY_MARK.to_owned(), "rhae".to_owned()],
+            _ => vec!["agent".to_owned(), "rhae".to_owned(), player],
+        };
         let cards = Arc::clone(&self.cards);
         let heartbeat = Heartbeat::start(HEARTBEAT, move || {
             open_cards(&cards)

@@ -2,8 +2,8 @@
 
 use rhae_engine::{Catalog, GameInfo};
 use rhae_protocol::{
-    Ending, EnvironmentScore, ModelUsage, PlayResult, RunConfig, RunSummary, SOFTWARE, Scorecard,
-    SummaryEnvironment, ValidResults,
+    Ending, EnvironmentScore, ModelUsage, PlayResult, REPLAY_MARK, RunConfig, RunSummary, SOFTWARE,
+    Scorecard, SummaryEnvironment, ValidResults, is_replay,
 };
 use rhae_scoring::Method;
 use rhae_session::{CardMetadata, EnvironmentRuns, scorecard};
@@ -55,7 +55,7 @@ pub fn assemble(
         };
         let metadata = CardMetadata {
             card_id: play_id(&config.run_id, repeat, "card"),
-            tags: vec!["agent".to_owned(), agent_name(config)],
+            tags: card_tags(&agent_name(config)),
             ..CardMetadata::default()
         };
         cards.push(scorecard(
@@ -201,6 +201,16 @@ fn environment(info: &GameInfo, index: usize, cards: &[Scorecard]) -> SummaryEnv
             .collect(),
         spent: ModelUsage::total(on_cards.iter().filter_map(|environment| environment.spent)),
     }
+}
+
+/// Returns the tags of a card. A recording that is repeated is not an agent.
+fn card_tags(agent: &str) -> Vec<String> {
+    let kind = if is_replay(agent) {
+        REPLAY_MARK
+    } else {
+        "agent"
+    };
+    vec![kind.to_owned(), agent.to_owned()]
 }
 
 fn agent_name(config: &RunConfig) -> String {
