@@ -10,6 +10,8 @@
 //! | --- | --- |
 //! | [`RandomAgent`] | chooses uniformly at random; a reference point for comparisons |
 //! | [`Explorer`] | searches a graph of the frames of each level, without a model or training |
+//! | [`JustExplore`] | explores the states of each level without status bars; a published agent |
+//! | [`BlindSquirrel`] | avoids dead ends and learns from finished levels; a published agent |
 //! | [`ReplayAgent`] | repeats a recording |
 //! | [`ModelAgent`] | asks a language model, under the rules of the official leaderboard |
 //! | [`ProcessAgent`] | runs a program in any language, which exchanges JSON lines with Rhae |
@@ -51,7 +53,9 @@
 //! ```
 
 mod agent;
+mod blind_squirrel;
 mod explorer;
+mod just_explore;
 mod model;
 mod process;
 mod random;
@@ -61,7 +65,9 @@ mod spec;
 mod stderr_log;
 
 pub use agent::{AbortHandle, Agent, AgentError, Decision, View};
+pub use blind_squirrel::BlindSquirrel;
 pub use explorer::Explorer;
+pub use just_explore::JustExplore;
 pub use model::{
     CONTEXT_TOKENS, LOG_SUFFIX, ModelAgent, ModelPlayer, SYSTEM_PROMPT, log_path, spent_in_log,
 };

@@ -5,10 +5,17 @@
 
 use std::fmt;
 
-use crate::{Agent, explorer, model, random, replay};
+use crate::{Agent, blind_squirrel, explorer, just_explore, model, random, replay};
 
 /// Every agent that has a name, in the order of help texts. The first is the default of `rhae run`.
-pub const AGENTS: &[AgentEntry] = &[explorer::ENTRY, random::ENTRY, model::ENTRY, replay::ENTRY];
+pub const AGENTS: &[AgentEntry] = &[
+    explorer::ENTRY,
+    random::ENTRY,
+    just_explore::ENTRY,
+    blind_squirrel::ENTRY,
+    model::ENTRY,
+    replay::ENTRY,
+];
 
 /// An agent that users choose by name.
 #[derive(Clone, Copy)]

@@ -1,4 +1,4 @@
-//! `rhae bench agents`: levels completed by the built-in agents over several seeds.
+//! `rhae bench agents`: strength and speed of the built-in agents over several seeds.
 
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use rhae_harness::Budget;
 
 use crate::output;
 
-/// Compare the built-in agents: levels completed in each environment over several seeds.
+/// Compare the built-in agents over several seeds: levels, scores, speed, and paired differences.
 #[derive(Args)]
 pub(crate) struct AgentsArgs {
     /// Number of seeds, starting at 0
@@ -26,7 +26,7 @@ pub(crate) struct AgentsArgs {
 pub(crate) fn run(args: &AgentsArgs) -> Result<ExitCode> {
     let bench = AgentsBench::measure(args.seeds, args.budget)?;
     if args.json {
-        output::print_json(&bench.agents)?;
+        output::print_json(&bench)?;
     } else {
         output::print(&bench.to_string())?;
     }

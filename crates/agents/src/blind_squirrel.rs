@@ -1,0 +1,251 @@
+//! `blind-squirrel`: a graph of exact frames, rule-based priors, and a value model that is trained
+//! after each level.
+//!
+//! The agent follows the second-placed agent of the ARC-AGI-3 preview, Blind Squirrel by wd13ca. It
+//! rates every action of every state as unknown, bad or good, avoids bad actions and dead ends, and
+//! after the first level prefers actions that a value model considers as progress.
+//! `docs/agents/blind-squirrel.md` lists the differences from the original.
+//!
+//! States are exact frames: the agent masks no status bars, and a timer makes every state new.
+
+mod features;
+mod priors;
+mod state_graph;
+mod targets;
+#[cfg(test)]
+mod tests;
+mod value_model;
+
+use rhae_engine::{Action, Frame, PlayState, Rng, StateKey, key_of};
+use rhae_percept::{ObjectId, Scene};
+
+use crate::random::{nothing_offered, random_action};
+use crate::registry::{AgentEntry, Constructor};
+use crate::{Agent, AgentError, Decision, View};
+use features::{features, frame_features};
+use priors::Priors;
+use state_graph::{Rating, SIMPLE, StateGraph, StateId, Successor};
+use value_model::{Sample, ValueModel};
+
+pub(crate) const ENTRY: AgentEntry = AgentEntry {
+    name: "blind-squirrel",
+    form: "blind-squirrel",
+    summary: "avoids actions without effect and dead ends, and learns from each level which actions make progress",
+    constructor: Constructor::FromSeed(|seed| Box::new(BlindSquirrel::new(seed))),
+};
+
+/// The largest number of samples of all levels. The oldest are dropped.
+const MAX_SAMPLES: usize = 16_384;
+
+/// The agent `blind-squirrel`. Its decisions depend on the views and the seed alone.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_agents::{Agent, BlindSquirrel, View};
+/// use rhae_engine::{ActionSet, Frame, PlayState};
+///
+/// let view = View {
+///     frames: &[Frame::filled(0)],
+///     state: PlayState::NotFinished,
+///     levels_completed: 0,
+///     win_levels: 3,
+///     available: ActionSet::ARROWS,
+///     full_reset: true,
+/// };
+/// let decision = BlindSquirrel::new(7).act(&view)?;
+/// assert!(view.available.contains(decision.action.kind()));
+/// # Ok::<(), rhae_agents::AgentError>(())
+/// ```
+pub struct BlindSquirrel {
+    rng: Rng,
+    level: Option<u8>,
+    /// The first frame of the level.
+    first_frame: Frame,
+    /// The state of the first frame, `None` if the graph was dropped since.
+    first: Option<StateId>,
+    graph: StateGraph,
+    priors: Priors,
+    /// The last action of the graph, whose result is not yet recorded.
+    last: Option<(StateId, u16)>,
+    /// The transitions of all finished levels.
+    samples: Vec<Sample>,
+    model: Option<ValueModel>,
+    /// Whether RESET would restart the game: the level has just begun, or the last command was RESET.
+    was_reset: bool,
+}
+
+impl BlindSquirrel {
+    /// Creates the agent. The seed makes its random choices.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            rng: Rng::new(seed, 4),
+            level: None,
+            first_frame: Frame::filled(0),
+            first: None,
+            graph: StateGraph::default(),
+            priors: Priors::default(),
+            last: None,
+            samples: Vec::new(),
+            model: None,
+            was_reset: true,
+        }
+    }
+
+    /// Starts a level, after learning from the previous one if it was completed.
+    fn start_level(&mut self, view: &View<'_>) {
+        let is_completed = self
+            .level
+            .is_some_and(|level| level < view.levels_completed);
+        if let Some((from, action)) = self.last.take()
+            && is_completed
+            && !view.full_reset
+        {
+            self.graph
+                .record(from, action, Successor::Win, self.first, &mut self.priors);
+            self.samples
+                .extend(targets::samples(&self.graph, self.first));
+            let excess = self.samples.len().saturating_sub(MAX_SAMPLES);
+            self.samples.drain(..excess);
+            self.model = Some(ValueModel::train(&self.samples));
+        }
+        self.level = Some(view.levels_completed);
+        self.first_frame = view.settled().clone();
+        self.first = None;
+        self.graph = StateGraph::default();
+        self.priors = Priors::default();
+        self.was_reset = true;
+        let scene = Scene::of(view.settled());
+        self.first = Some(self.state(view, &scene));
+    }
+
+    /// Returns the state of the current frame.
+    fn state(&mut self, view: &View<'_>, scene: &Scene) -> StateId {
+        let key: StateKey = key_of(&(
+            view.levels_completed,
+            view.settled().cells(),
+            view.available,
+        ));
+        if let Some(state) = self.graph.find(key) {
+            return state;
+        }
+        if self.graph.is_full() {
+            self.graph = StateGraph::default();
+            self.first = None;
+            self.last = None;
+        }
+        let features = frame_features(view.settled(), &self.first_frame, scene.objects().len());
+        self.graph.insert(key, features, scene, view.available)
+    }
+
+    /// Returns the index of the next action of a state, `None` if none is offered.
+    fn choose(&mut self, here: StateId) -> Option<u16> {
+        let actions = &self.graph.states[here.index()].actions;
+        let has_successor = actions.iter().any(|action| action.successor.is_some());
+        if self.level > Some(0)
+            && has_successor
+            && self.rng.below(2) == 0
+            && let Some(best) = self.most_valuable(here)
+        {
+            return Some(best);
+        }
+        let weights: Vec<(u16, f64)> = (0..)
+            .zip(actions)
+            .filter_map(|(index, action)| match action.rating {
+                Rating::Bad => None,
+                Rating::Good => Some((index, 1.0)),
+                Rating::Unknown => Some((index, self.priors.weight(index))),
+            })
+            .collect();
+        if weights.is_empty() {
+            let offered: Vec<u16> = (0..)
+                .zip(actions)
+                .filter(|(_, action)| action.is_offered)
+                .map(|(index, _)| index)
+                .collect();
+            return self.rng.choose(&offered).copied();
+        }
+        let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
+        let mut rest = total * f64::from(self.rng.next_u32()) / 4_294_967_296.0;
+        for &(index, weight) in &weights {
+            if rest < weight {
+                return Some(index);
+            }
+            rest -= weight;
+        }
+        weights.last().map(|&(index, _)| index)
+    }
+
+    /// Returns the action of a state with the highest value among those that are not bad. The value
+    /// of an unknown action is multiplied by its prior.
+    fn most_valuable(&self, here: StateId) -> Option<u16> {
+        let model = self.model.as_ref()?;
+        let state = &self.graph.states[here.index()];
+        let mut best: Option<(f64, u16)> = None;
+        for (index, action) in (0_u16..).zip(&state.actions) {
+            let prior = match action.rating {
+                Rating::Bad => continue,
+                Rating::Good => 1.0,
+                Rating::Unknown => self.priors.weight(index),
+            };
+            let features = features(&state.features, index.into(), action);
+            let value = f64::from(model.value(&features)) * prior;
+            if best.is_none_or(|(highest, _)| value > highest) {
+                best = Some((value, index));
+            }
+        }
+        best.map(|(_, index)| index)
+    }
+
+    /// Returns the command for an action of the current state.
+    fn command(&mut self, here: StateId, index: u16, scene: &Scene) -> Action {
+        let clicked = self.graph.action(here, index).clicked;
+        match clicked {
+            Some(object) => {
+                let cells: Vec<(u8, u8)> = scene.cells(ObjectId(object.id)).iter().collect();
+                let &(x, y) = self.rng.choose(&cells).expect("an object has cells");
+                Action::Action6 { x, y }
+            }
+            None => SIMPLE[usize::from(index)]
+                .simple()
+                .expect("a simple action needs no coordinates"),
+        }
+    }
+}
+
+impl Agent for BlindSquirrel {
+    fn act(&mut self, view: &View<'_>) -> Result<Decision, AgentError> {
+        if self.level != Some(view.levels_completed) || view.full_reset {
+            self.start_level(view);
+        }
+        let action = if view.state == PlayState::GameOver {
+            if let Some((from, action)) = self.last.take() {
+                self.graph
+                    .record(from, action, Successor::Lost, self.first, &mut self.priors);
+            }
+            Action::Reset
+        } else {
+            let scene = Scene::of(view.settled());
+            let here = self.state(view, &scene);
+            if let Some((from, action)) = self.last.take() {
+                let successor = Successor::State(here);
+                self.graph
+                    .record(from, action, successor, self.first, &mut self.priors);
+            }
+            match self.choose(here) {
+                Some(index) => {
+                    self.last = Some((here, index));
+                    self.command(here, index, &scene)
+                }
+                None => {
+                    let reset = (!self.was_reset).then_some(Action::Reset);
+                    random_action(&mut self.rng, view.available)
+                        .or(reset)
+                        .ok_or_else(nothing_offered)?
+                }
+            }
+        };
+        self.was_reset = action == Action::Reset;
+        Ok(action.into())
+    }
+}

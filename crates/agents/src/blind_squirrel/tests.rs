@@ -1,0 +1,321 @@
+//! One test for each rule of the original agent, and tests of whole plays.
+
+use rhae_engine::{ActionKind, ActionSet, Catalog};
+use rhae_games::Builtin;
+
+use super::features::FEATURES;
+use super::state_graph::ordered_objects;
+use super::*;
+
+const CLICKS: ActionSet = ActionSet::of(&[ActionKind::Action6]);
+const TWO_KEYS: ActionSet = ActionSet::of(&[ActionKind::Action1, ActionKind::Action2]);
+
+fn view(frames: &[Frame], available: ActionSet) -> View<'_> {
+    View {
+        frames,
+        state: PlayState::NotFinished,
+        levels_completed: 0,
+        win_levels: 3,
+        available,
+        full_reset: false,
+    }
+}
+
+/// A graph whose states have two keys and no objects.
+fn graph(states: u128) -> (StateGraph, Vec<StateId>) {
+    let mut graph = StateGraph::default();
+    let scene = Scene::of(&Frame::filled(0));
+    let ids = (0..states)
+        .map(|key| graph.insert(key, [0.0; 20], &scene, TWO_KEYS))
+        .collect();
+    (graph, ids)
+}
+
+fn record(graph: &mut StateGraph, from: StateId, action: u16, to: StateId) {
+    let priors = &mut Priors::default();
+    graph.record(from, action, Successor::State(to), Some(StateId(0)), priors);
+}
+
+#[test]
+fn state_is_the_exact_frame_and_the_score() {
+    let mut agent = BlindSquirrel::new(1);
+    let (plain, mut dotted) = (Frame::filled(0), Frame::filled(0));
+    dotted.set(0, 63, 1);
+    for frame in [&plain, &dotted, &plain] {
+        let frames = [frame.clone()];
+        agent.act(&view(&frames, TWO_KEYS)).unwrap();
+    }
+    assert_eq!(agent.graph.states.len(), 2);
+}
+
+#[test]
+fn objects_are_ordered_by_regularity_area_color_and_position() {
+    let mut frame = Frame::filled(0); // the background has a hole, so it is irregular
+    frame.rect(40, 40, 2, 2, 3);
+    frame.rect(30, 10, 2, 2, 9);
+    frame.rect(10, 10, 2, 2, 9);
+    frame.rect(20, 20, 5, 5, 4);
+    let scene = Scene::of(&frame);
+    let centers: Vec<(u8, u8)> = ordered_objects(&scene)
+        .into_iter()
+        .map(|id| scene.object(id).center)
+        .collect();
+    assert_eq!(centers[..4], [(22, 22), (10, 10), (30, 10), (40, 40)]);
+    assert_eq!(centers.len(), 5);
+}
+
+#[test]
+fn actions_are_five_simple_ones_and_one_per_object() {
+    let mut frame = Frame::filled(0);
+    frame.rect(10, 10, 2, 2, 9);
+    let scene = Scene::of(&frame);
+    let mut graph = StateGraph::default();
+    let both = graph.insert(1, [0.0; 20], &scene, TWO_KEYS.with(ActionKind::Action6));
+    assert_eq!(graph.states[both.index()].actions.len(), 7);
+    let keys = graph.insert(2, [0.0; 20], &scene, TWO_KEYS);
+    assert_eq!(graph.states[keys.index()].actions.len(), 5);
+}
+
+#[test]
+fn action_that_is_not_offered_is_bad() {
+    let (graph, ids) = graph(1);
+    let ratings: Vec<Rating> = (0..5)
+        .map(|index| graph.action(ids[0], index).rating)
+        .collect();
+    assert_eq!(ratings[..2], [Rating::Unknown; 2]);
+    assert_eq!(ratings[2..], [Rating::Bad; 3]);
+}
+
+#[test]
+fn click_is_a_random_cell_of_the_object() {
+    let mut frame = Frame::filled(0);
+    frame.rect(20, 30, 5, 5, 9);
+    let frames = [frame];
+    let mut clicks: Vec<Action> = (0..60)
+        .map(|seed| {
+            BlindSquirrel::new(seed)
+                .act(&view(&frames, CLICKS))
+                .unwrap()
+                .action
+        })
+        .filter(|click| {
+            matches!(
+                click,
+                Action::Action6 {
+                    x: 20..=24,
+                    y: 30..=34
+                }
+            )
+        })
+        .collect();
+    assert!(
+        clicks.len() > 25,
+        "the first object has the prior 1, the other one 0.5"
+    );
+    clicks.sort_unstable();
+    clicks.dedup();
+    assert!(clicks.len() > 10);
+}
+
+#[test]
+fn unchanged_state_is_bad_and_another_state_good() {
+    let (mut graph, ids) = graph(3);
+    record(&mut graph, ids[1], 0, ids[1]);
+    record(&mut graph, ids[1], 1, ids[2]);
+    assert_eq!(graph.action(ids[1], 0).rating, Rating::Bad);
+    assert_eq!(graph.action(ids[1], 1).rating, Rating::Good);
+}
+
+#[test]
+fn return_to_the_first_state_is_bad() {
+    let (mut graph, ids) = graph(2);
+    record(&mut graph, ids[1], 0, ids[0]);
+    assert_eq!(graph.action(ids[1], 0).rating, Rating::Bad);
+}
+
+#[test]
+fn lost_level_is_bad_and_is_reset() {
+    let frames = [Frame::filled(0)];
+    let mut agent = BlindSquirrel::new(1);
+    agent.act(&view(&frames, TWO_KEYS)).unwrap();
+    let (from, action) = agent.last.unwrap();
+    let lost = View {
+        state: PlayState::GameOver,
+        ..view(&frames, TWO_KEYS)
+    };
+    assert_eq!(agent.act(&lost).unwrap().action, Action::Reset);
+    assert_eq!(agent.graph.action(from, action).rating, Rating::Bad);
+    assert_eq!(
+        agent.graph.action(from, action).successor,
+        Some(Successor::Lost)
+    );
+}
+
+#[test]
+fn dead_ends_propagate_backwards() {
+    let (mut graph, ids) = graph(4);
+    // 1 -> 2 -> 3; the other actions of 1 and 2 change nothing.
+    record(&mut graph, ids[0], 0, ids[1]);
+    for (from, to) in [(1, 2), (2, 3)] {
+        record(&mut graph, ids[from], 0, ids[to]);
+        record(&mut graph, ids[from], 1, ids[from]);
+    }
+    record(&mut graph, ids[3], 0, ids[3]);
+    assert_eq!(graph.action(ids[2], 0).rating, Rating::Good);
+    record(&mut graph, ids[3], 1, ids[3]);
+    for &from in &ids[..3] {
+        assert_eq!(graph.action(from, 0).rating, Rating::Bad, "{from:?}");
+    }
+    assert_eq!(graph.action(ids[0], 1).rating, Rating::Unknown);
+}
+
+#[test]
+fn prior_depends_on_kind_rank_and_results() {
+    let mut priors = Priors::default();
+    let weights: Vec<f64> = [0, 4, 5, 6, 7, 20]
+        .map(|index| priors.weight(index))
+        .to_vec();
+    assert_eq!(weights, [1.0, 1.0, 1.0, 0.5, 0.25, 0.1]);
+    priors.count(0, false);
+    assert_eq!(priors.weight(0), 0.5);
+    for _ in 0..9 {
+        priors.count(0, false);
+    }
+    assert_eq!(priors.weight(0), 0.1);
+    priors.count(6, true);
+    priors.count(6, true);
+    priors.count(6, true);
+    priors.count(6, false);
+    assert_eq!(priors.weight(6), 0.75);
+}
+
+#[test]
+fn bad_actions_are_avoided_until_everything_is_bad() {
+    let frames = [Frame::filled(0)];
+    let mut agent = BlindSquirrel::new(1);
+    let mut actions: Vec<Action> = (0..2)
+        .map(|_| agent.act(&view(&frames, TWO_KEYS)).unwrap().action)
+        .collect();
+    actions.sort_unstable();
+    assert_eq!(actions, [Action::Action1, Action::Action2]);
+    for _ in 0..20 {
+        let action = agent.act(&view(&frames, TWO_KEYS)).unwrap().action;
+        assert!(TWO_KEYS.contains(action.kind()));
+    }
+}
+
+#[test]
+fn targets_are_relative_decreases_of_the_distance_to_the_win() {
+    let (mut graph, ids) = graph(4);
+    record(&mut graph, ids[0], 0, ids[1]);
+    record(&mut graph, ids[1], 0, ids[2]);
+    record(&mut graph, ids[1], 1, ids[1]);
+    record(&mut graph, ids[0], 1, ids[3]);
+    let priors = &mut Priors::default();
+    graph.record(ids[2], 0, Successor::Win, Some(ids[0]), priors);
+    // State 3 cannot reach the win, so its distance is that from the first state.
+    assert_eq!(targets::distances(&graph, Some(ids[0])), [3, 2, 1, 1]);
+    let values: Vec<f32> = targets::samples(&graph, Some(ids[0]))
+        .iter()
+        .map(|sample| sample.value)
+        .collect();
+    let third = 1.0 / 3.0;
+    assert_eq!(values, [third, 2.0 / 3.0, third, -1.0, third]);
+}
+
+#[test]
+fn level_up_trains_the_model_and_starts_a_graph() {
+    let (start, end) = ([Frame::filled(0)], [Frame::filled(1)]);
+    let mut agent = BlindSquirrel::new(1);
+    agent.act(&view(&start, TWO_KEYS)).unwrap();
+    let next = View {
+        levels_completed: 1,
+        ..view(&end, TWO_KEYS)
+    };
+    agent.act(&next).unwrap();
+    assert!(agent.model.is_some());
+    assert_eq!(agent.samples.len(), 1);
+    assert_eq!(agent.samples[0].value, 1.0);
+    assert_eq!(agent.graph.states.len(), 1);
+}
+
+#[test]
+fn full_reset_starts_a_graph_without_training() {
+    let frames = [Frame::filled(0)];
+    let mut agent = BlindSquirrel::new(1);
+    for _ in 0..2 {
+        agent.act(&view(&frames, TWO_KEYS)).unwrap();
+    }
+    let restarted = View {
+        full_reset: true,
+        ..view(&frames, TWO_KEYS)
+    };
+    agent.act(&restarted).unwrap();
+    assert!(agent.model.is_none());
+    let actions = &agent.graph.states[0].actions;
+    assert!(actions.iter().all(|action| action.successor.is_none()));
+}
+
+#[test]
+fn model_learns_an_interaction_of_frame_and_action() {
+    let sample = |color: bool, key: bool| {
+        let mut features = [0.0; FEATURES];
+        features[0] = f32::from(u8::from(key));
+        features[26] = f32::from(u8::from(color));
+        Sample {
+            features,
+            value: if color == key { 0.5 } else { -0.5 },
+        }
+    };
+    // Unequal numbers, because the greedy first split gains nothing in a balanced table.
+    let mut samples = vec![sample(true, true); 20];
+    samples.extend(vec![sample(false, false); 15]);
+    samples.extend(vec![sample(true, false); 10]);
+    samples.extend(vec![sample(false, true); 12]);
+    let model = ValueModel::train(&samples);
+    for sample in &samples {
+        let value = model.value(&sample.features);
+        assert!(
+            (value - sample.value).abs() < 0.1,
+            "{value} {}",
+            sample.value
+        );
+    }
+    assert_eq!(model, ValueModel::train(&samples));
+}
+
+#[test]
+fn nothing_offered_ends_the_play_and_never_restarts_the_game() {
+    let frames = [Frame::filled(0)];
+    let nothing = view(&frames, ActionSet::EMPTY);
+    assert_eq!(BlindSquirrel::new(1).act(&nothing), Err(nothing_offered()));
+    let mut agent = BlindSquirrel::new(1);
+    agent.act(&view(&frames, TWO_KEYS)).unwrap();
+    assert_eq!(agent.act(&nothing).unwrap().action, Action::Reset);
+    assert_eq!(agent.act(&nothing), Err(nothing_offered()));
+}
+
+#[test]
+fn two_plays_with_one_seed_are_equal() {
+    let play = |seed| {
+        let mut environment = Builtin.open("kq19", 0).unwrap();
+        let mut agent = BlindSquirrel::new(seed);
+        let step = |_| {
+            let observation = environment.observation();
+            let view = View {
+                frames: observation.frames.frames(),
+                state: observation.state,
+                levels_completed: observation.levels_completed,
+                win_levels: observation.win_levels,
+                available: observation.available,
+                full_reset: observation.full_reset,
+            };
+            let action = agent.act(&view).unwrap().action;
+            environment.act(action).unwrap();
+            action
+        };
+        (0..500).map(step).collect::<Vec<Action>>()
+    };
+    assert_eq!(play(7), play(7));
+    assert_ne!(play(7), play(8));
+}
