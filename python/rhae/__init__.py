@@ -8,6 +8,8 @@
 ``load_runs``                   results of finished runs as tables, for pandas, Polars and Parquet
 ``explore``, ``validate``       analyse the states of a level; check environments against rules
 ``rgb``, ``png``, ``PALETTE``   frames as pictures
+``rhae.percept``                perception on frames: objects, changes, status bars
+``rhae.trackers``               exports of finished runs to W&B, MLflow and TensorBoard
 ``rhae.agents``                 agents in the style of the official agents repository
 ``rhae.arcengine``              a drop-in replacement for the package ``arcengine``
 =============================== ================================================================

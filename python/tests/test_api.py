@@ -38,11 +38,14 @@ DOCUMENTED = [
     "rhae.gym.VectorEnvironment",
     "rhae.gym.make",
     "rhae.gym.make_vec",
+    "rhae.percept",
+    "rhae.percept.StatusBars",
     "rhae.pictures.png",
     "rhae.pictures.rgb",
     "rhae.results.score",
     "rhae.results.verify",
     "rhae.runs.run",
+    "rhae.trackers.to_tensorboard",
 ]
 
 

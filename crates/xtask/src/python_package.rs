@@ -14,23 +14,29 @@ use crate::test::{Context, program, succeed};
 use crate::{root, venv};
 
 /// Packages installed in the test environment. When this list changes, change [`FOLDER`] too.
-const PACKAGES: [&str; 7] = [
+const PACKAGES: [&str; 12] = [
     "arc-agi==0.9.9",
     "gymnasium==1.4.0",
     "hypothesis==6.170.15",
     "maturin==1.16.0",
+    "mlflow-skinny==3.17.2",
     "pandas==3.1.1",
+    "pillow==13.0.0",
     "polars==2.1.0",
     "pytest==9.2.0",
+    "pytest-xdist==3.8.0",
+    "tensorboardX==2.6.5",
+    "wandb==0.31.0",
 ];
-const FOLDER: &str = "target/python/package-3";
+const FOLDER: &str = "target/python/package-4";
 /// The sources of the wheel.
 const SOURCES: [&str; 4] = ["python", "crates", "Cargo.toml", "Cargo.lock"];
 
 /// Builds the wheel, installs it, and runs `python/tests`.
 pub(crate) fn run(context: &Context) -> Result<()> {
     let python = root().join(FOLDER).join("bin/python");
-    let check = "import arc_agi, gymnasium, hypothesis, maturin, pandas, polars, pytest";
+    let check = "import arc_agi, gymnasium, hypothesis, maturin, mlflow, pandas, PIL, polars, pytest, \
+                 tensorboardX, wandb, xdist";
     if let Err(why) = venv::create(&root().join(FOLDER), &PACKAGES, check) {
         return context.skip_suite("python", &why);
     }
@@ -45,6 +51,10 @@ pub(crate) fn run(context: &Context) -> Result<()> {
             "-q",
             "-p",
             "no:cacheprovider",
+            "--numprocesses",
+            "auto",
+            "--dist",
+            "worksteal",
             "tests",
         ])
         .current_dir(root().join("python"));
