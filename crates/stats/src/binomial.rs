@@ -12,7 +12,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 use statrs::function::beta::beta_reg;
 
 /// The 97.5 % quantile of the standard normal distribution.
-const NORMAL_975: f64 = 1.959_963_984_540_054;
+pub(crate) const NORMAL_975: f64 = 1.959_963_984_540_054;
 
 /// A confidence interval of a share or probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -171,6 +171,10 @@ mod tests {
         // Newcombe (1998), table I: 81 of 263 and 15 of 148.
         assert_near(wilson_95(81.0 / 263.0, 263.0), 0.2553, 0.3662);
         assert_near(wilson_95(15.0 / 148.0, 148.0), 0.0624, 0.1605);
+        // Solve rates of ten people.
+        assert_near(wilson_95(0.2, 10.0), 0.0567, 0.5098);
+        assert_near(wilson_95(0.5, 10.0), 0.2366, 0.7634);
+        assert_near(wilson_95(0.6, 10.0), 0.3127, 0.8318);
         let none = wilson_95(0.0, 120.0);
         assert!(none.low == 0.0 && none.high > 0.03);
     }

@@ -14,6 +14,13 @@
 //! | difference of two groups of environments | [`permutation_test`] |
 //! | order of several systems | [`rank()`] |
 //! | score against cost | [`pareto_frontier`] |
+//! | median of few counts | [`median_interval_95`] |
+//! | second-best or upper-median count of the people tested | [`resampled_second_best`], [`resampled_upper_median`], [`leave_one_out`] |
+//! | share of people who complete each level | [`kaplan_meier`] |
+//! | which of several events happens first | [`aalen_johansen`] |
+//! | difficulty of items and ability of people | [`rasch()`] |
+//! | size of a study | [`pass_probability`], [`people_for_power`], [`sittings_needed`] |
+//! | release of personal attributes | [`k_anonymous`], [`suppress_small`] |
 //!
 //! Scores are rounded to 1e-9 and summed as integers. Tests and bootstraps are exact where that is
 //! affordable, which their results say. Otherwise tests sample with a generator of a fixed seed, and
@@ -25,30 +32,48 @@
 //! **Boundary:** this crate knows no plays, tasks or files, and its results depend only on its
 //! arguments.
 
+mod anonymity;
 mod binomial;
 mod bootstrap;
+mod competing_risks;
 mod distribution;
 mod frontier;
 mod generator;
 mod lattice;
 mod mean;
+mod middle;
 mod multiplicity;
+mod order_bootstrap;
+mod order_interval;
 mod permutation;
+mod planning;
 mod ranks;
+mod rasch;
 mod sign_flip;
 mod sums;
+mod survival;
 mod units;
 #[cfg(test)]
 mod worked_example;
 
+pub use anonymity::{GeneralisedRow, k_anonymous, suppress_small};
 pub use binomial::{Interval, clopper_pearson_95, effective_sample_size, mcnemar_p, wilson_95};
 pub use bootstrap::{
     BootstrapInterval, bootstrap_95, bootstrap_difference_95, bootstrap_repeats_95,
 };
+pub use competing_risks::{IncidencePoint, TimedEvent, aalen_johansen};
 pub use frontier::{CostedScore, pareto_frontier};
 pub use generator::GENERATOR;
 pub use mean::{MeanInterval, mean_interval_95};
+pub use middle::median;
 pub use multiplicity::holm;
+pub use order_bootstrap::{
+    ResampledCount, leave_one_out, resampled_second_best, resampled_upper_median,
+};
+pub use order_interval::{MedianInterval, median_interval_95};
 pub use permutation::{Permutation, permutation_test};
+pub use planning::{StudySize, pass_probability, people_for_power, sittings_needed};
 pub use ranks::{Rank, Ranking, rank};
+pub use rasch::{RaschEstimate, Response, rasch};
 pub use sign_flip::{SAMPLED_FLIPS, SignFlip, sign_flip_test};
+pub use survival::{Progress, RiskSet, SurvivalPoint, kaplan_meier, risk_sets};
