@@ -14,6 +14,7 @@
 //! | analysis | [`ExploredLevel`], [`ValidationReport`], [`DatabaseReport`] | `--json` of `rhae explore`, `rhae validate` and `rhae db check` |
 //! | REST bodies | [`CommandBody`], [`OpeningBody`], [`FrameResponse`], [`GameListing`], [`PlayListing`], [`PlayEvent`] | the HTTP API |
 //! | facts, scores, keys | [`GameFacts`], [`LevelScores`], [`KeyListing`], [`NoveltyReport`] | `--json` of commands |
+//! | human studies | [`StudyProtocol`], [`StudyRecord`], [`BaselineFile`] | the log of a study, protocols and published baselines |
 //! | packed frames | [`Packer`], [`ObservationView`] | browser player, event streams |
 //!
 //! # Invariants
@@ -74,6 +75,10 @@ mod rest;
 mod run;
 mod scorecard;
 mod share;
+mod study;
+mod study_baselines;
+mod study_event;
+mod study_protocol;
 mod time;
 mod usage;
 mod validation;
@@ -117,6 +122,23 @@ pub use run::{
 };
 pub use scorecard::{CardOwner, EnvironmentScore, RunScore, Scorecard, TagScore};
 pub use share::ShareListing;
+pub use study::{
+    ArmId, AttemptOutcome, Devices, Digest, EnvironmentVersion, ExclusionId, LevelPlay,
+    ParticipantId, PaymentKey, PersonKey, PlayCounts, SessionId, SiteId, SittingEndReason,
+    SittingId, StudyId, StudyStage,
+};
+pub use study_baselines::{
+    BASELINE_FILE_VERSION, BaselineFile, CountInterval, EnvironmentBaselines, LevelBaseline,
+    MethodBaseline, ResamplingRange,
+};
+pub use study_event::{
+    ExclusionBasis, PaymentItem, PaymentLine, ReleaseReason, StudyChain, StudyEvent, StudyRecord,
+    WithdrawnData,
+};
+pub use study_protocol::{
+    AnalysisPlan, AssignmentDesign, AttemptRule, ConsentText, DemographicQuestion, EarlyLeave,
+    LowEffortRule, STUDY_PROTOCOL_VERSION, StudyLimits, StudyMoney, StudyProtocol, TargetCounts,
+};
 pub use time::{compact_utc, rfc3339_utc};
 pub use usage::ModelUsage;
 pub use validation::{

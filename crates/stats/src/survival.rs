@@ -184,7 +184,7 @@ mod tests {
             }
         }
 
-        /// Redistributes the weight of an interrupted person equally among those who went further
+        /// Redistributes the weight of an interrupted person equally among the people who went further
         /// (Efron, 1967), which gives the same estimate.
         #[test]
         fn estimate_is_that_of_redistributed_weights(people in any_people()) {
