@@ -154,6 +154,9 @@ pub struct ModelConfig {
     /// Whether replies are streamed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stream: bool,
+    /// How the model calls tools, for callers that offer some.
+    #[serde(default, skip_serializing_if = "ToolCallStyle::is_native")]
+    pub tool_calls: ToolCallStyle,
     /// Additional fields of the request body, passed on unchanged.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub request: Map<String, Value>,
@@ -185,6 +188,23 @@ pub struct ModelConfig {
     /// The name of the model that the provider `record` calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
+}
+
+/// How a model calls tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolCallStyle {
+    /// With the tool calls of the provider's wire format.
+    #[default]
+    Native,
+    /// With fenced blocks in its text, for servers without tool calls.
+    Fenced,
+}
+
+impl ToolCallStyle {
+    fn is_native(&self) -> bool {
+        *self == Self::Native
+    }
 }
 
 /// Limits on requests.

@@ -8,6 +8,7 @@ use crate::config::check_url;
 use crate::secret::Variables;
 use crate::{
     BreakerConfig, Limits, LlmError, ModelConfig, Provider, ProviderEntry, RetryPolicy, Timeouts,
+    ToolCallStyle,
 };
 
 /// The maximum length of the name of a model.
@@ -54,6 +55,7 @@ fn resolve(
         key_env: None,
         model: model.to_owned(),
         stream: false,
+        tool_calls: ToolCallStyle::default(),
         request: Map::new(),
         headers: BTreeMap::new(),
         prices: None,

@@ -6,7 +6,8 @@
 //! | --- | --- |
 //! | [`Models`] | a configuration file that names models, in TOML |
 //! | [`Model`] | an opened model, shared by all threads that call it |
-//! | [`Request`] | a conversation of texts and images, the same for every provider |
+//! | [`Request`] | a conversation of texts, images and tool calls, the same for every provider |
+//! | [`Tool`] | a tool that the model may call |
 //! | [`CallOutcome`] | the [`Reply`] or a typed [`Failure`], and every [`Attempt`] with its cost |
 //! | [`CostBound`] | the worst case of one attempt, for spend limits that are never exceeded |
 //! | [`CallObserver`] | a hook before and after each attempt, for journals and spend limits |
@@ -75,13 +76,14 @@ mod secret;
 mod spend_guard;
 mod sse;
 mod tokens;
+mod tool;
 mod usage;
 mod wire;
 
 pub use cancel::CancelToken;
 pub use config::{
     BreakerConfig, Limits, MODELS_FILE, MODELS_VARIABLE, ModelConfig, Models, RetryPolicy,
-    Timeouts, default_models_file,
+    Timeouts, ToolCallStyle, default_models_file,
 };
 pub use cost_bound::{CostBound, TokenBound, UnboundedReason};
 pub use error::LlmError;
@@ -93,6 +95,7 @@ pub use reply::{Finish, Reply};
 pub use request::{Part, Request, Role, Turn};
 pub use spend_guard::{SpendGuard, SpendRefusal};
 pub use tokens::estimate_tokens;
+pub use tool::{Parameter, Tool, ToolCall, ToolResult};
 pub use usage::{Prices, Usage};
 
 pub use rhae_throttle::{Rate, RateError};

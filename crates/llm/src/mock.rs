@@ -24,6 +24,8 @@ pub(crate) fn reply(replies: &[String], request: &Request) -> Reply {
     // An image counts by the length of its base64 text, so that the count covers the whole request.
     let of = |part: &Part| match part {
         Part::Text { text } | Part::Image { base64: text, .. } => estimate_tokens(text),
+        Part::ToolCall(call) => estimate_tokens(&call.arguments_text()),
+        Part::ToolResult(result) => estimate_tokens(&result.output),
     };
     let input_tokens =
         request.system.as_deref().map_or(0, estimate_tokens) + parts.map(of).sum::<u64>();

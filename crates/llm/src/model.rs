@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::admission::Admission;
@@ -17,7 +18,8 @@ use crate::provider::Backend;
 use crate::recorded::{self, Recorder};
 use crate::wire::{AssemblerSink, Wire};
 use crate::{
-    CancelToken, CostBound, LlmError, ModelConfig, Models, Rate, Reply, Request, Usage, mock,
+    CancelToken, CostBound, LlmError, ModelConfig, Models, Rate, Reply, Request, ToolCall,
+    ToolCallStyle, Usage, mock,
 };
 
 /// An opened model.
@@ -144,6 +146,28 @@ impl Model {
     /// Returns the name of the model in the configuration file.
     pub fn name(&self) -> &str {
         &self.config.name
+    }
+
+    /// Returns whether tools can be offered in [`Request::tools`]: the configuration does not say
+    /// otherwise, and the provider is not `mock`, which answers with texts only.
+    pub fn has_tool_calls(&self) -> bool {
+        match &self.source {
+            Source::Record { of, .. } => of.has_tool_calls(),
+            Source::Mock => false,
+            Source::Http { .. } | Source::Replay(_) => {
+                self.config.tool_calls == ToolCallStyle::Native
+            }
+        }
+    }
+
+    /// Returns whether the provider requires the reasoning before a tool call to be sent back with
+    /// the call. See [`Request::keep_reasoning`].
+    pub fn needs_reasoning_with_tools(&self) -> bool {
+        match &self.source {
+            Source::Record { of, .. } => of.needs_reasoning_with_tools(),
+            Source::Http { wire, .. } => wire.needs_reasoning_with_tools(),
+            Source::Mock | Source::Replay(_) => false,
+        }
     }
 
     /// Limits the rate of requests, instead of the configured rate.
@@ -382,11 +406,24 @@ impl Model {
             reply.map(|reply| Reply {
                 text: transport.hide(&reply.text),
                 reasoning: reply.reasoning.map(|text| transport.hide(&text)),
+                tool_calls: hide_in_calls(transport, reply.tool_calls),
                 ..reply
             }),
             usage,
         )
     }
+}
+
+/// Replaces the API key in the arguments of tool calls.
+fn hide_in_calls(transport: &HttpTransport, mut calls: Vec<ToolCall>) -> Vec<ToolCall> {
+    for call in &mut calls {
+        let text = call.arguments_text();
+        let hidden = transport.hide(&text);
+        if hidden != text {
+            call.arguments = serde_json::from_str(&hidden).unwrap_or(Value::String(hidden));
+        }
+    }
+    calls
 }
 
 /// Records replies before the caller receives them.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Usage;
+use crate::{Part, Role, ToolCall, Turn, Usage};
 
 /// A complete reply of a model. Its text may still be unusable: truncated by the token limit, a
 /// refusal, or empty. See [`finish`](Self::finish).
@@ -17,6 +17,10 @@ pub struct Reply {
     /// [`Request::keep_reasoning`](crate::Request::keep_reasoning) is set.
     #[serde(rename = "kept", default, skip_serializing_if = "Vec::is_empty")]
     pub reasoning_items: Vec<Value>,
+    /// The tools that the model calls, in order. Empty unless
+    /// [`Request::tools`](crate::Request::tools) offers some.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
     pub finish: Finish,
     /// The consumed tokens; `None` if the provider does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,6 +31,19 @@ pub struct Reply {
     /// The id that the provider assigned to the reply.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
+}
+
+impl Reply {
+    /// Returns the reply as a turn of the conversation, to be sent back.
+    pub fn to_turn(&self) -> Turn {
+        let text = (!self.text.is_empty()).then(|| Part::text(&self.text));
+        let calls = self.tool_calls.iter().cloned().map(Part::ToolCall);
+        Turn {
+            role: Role::Assistant,
+            parts: text.into_iter().chain(calls).collect(),
+            reasoning_items: self.reasoning_items.clone(),
+        }
+    }
 }
 
 /// The reason why a reply ended.

@@ -1,4 +1,4 @@
-//! The request to a model: a conversation of texts and images.
+//! The request to a model: a conversation of texts, images and tool calls.
 //!
 //! It is the same for every provider. The module `wire` converts it to each provider's format.
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::estimate_tokens;
+use crate::{Tool, ToolCall, ToolResult, estimate_tokens};
 
 /// The estimated tokens of an image. Providers count from a few hundred to two thousand.
 const ESTIMATED_TOKENS_PER_IMAGE: u64 = 1000;
@@ -34,6 +34,10 @@ pub struct Request {
     /// The system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
+    /// The tools that the model may call. A request with tools and one without share no prompt
+    /// cache, so a conversation keeps its tools.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<Tool>,
     /// The conversation, oldest turn first. The last turn is the user's.
     pub turns: Vec<Turn>,
     /// The index of this sample among independent samples of the same conversation, from 0. It is
@@ -68,8 +72,15 @@ impl Request {
         let tokens = |part: &Part| match part {
             Part::Text { text } => estimate_tokens(text),
             Part::Image { .. } => ESTIMATED_TOKENS_PER_IMAGE,
+            Part::ToolCall(call) => estimate_tokens(&call.arguments_text()),
+            Part::ToolResult(result) => estimate_tokens(&result.output),
         };
-        self.system.as_deref().map_or(0, estimate_tokens) + parts.map(tokens).sum::<u64>()
+        let of_tool = |tool: &Tool| {
+            estimate_tokens(&tool.description) + estimate_tokens(&tool.parameters.to_string())
+        };
+        self.system.as_deref().map_or(0, estimate_tokens)
+            + self.tools.iter().map(of_tool).sum::<u64>()
+            + parts.map(tokens).sum::<u64>()
     }
 }
 
@@ -126,6 +137,13 @@ pub enum Part {
         /// The bytes of the image, encoded in base64.
         base64: String,
     },
+    /// A call of a tool, in a turn of the model.
+    #[serde(rename = "tool-call")]
+    ToolCall(ToolCall),
+    /// The result of a call, in the turn of the user that follows the call. Results come before all
+    /// other parts.
+    #[serde(rename = "tool-result")]
+    ToolResult(ToolResult),
 }
 
 impl Part {
@@ -161,6 +179,10 @@ mod tests {
             },
             Request {
                 turns: vec![Turn::assistant("a")],
+                ..plain.clone()
+            },
+            Request {
+                tools: vec![Tool::new("t", "A tool.", &[])],
                 ..plain.clone()
             },
         ];

@@ -9,6 +9,8 @@ pub(crate) mod gemini;
 pub(crate) mod responses;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tool_tests;
 
 use serde_json::{Map, Value, json};
 
@@ -63,6 +65,11 @@ pub(crate) trait Wire: Send + Sync {
 
     /// Returns the largest number of tokens that the API bills for one image.
     fn max_image_tokens(&self) -> u64;
+
+    /// Returns whether the reasoning before a tool call must be sent back with the call.
+    fn needs_reasoning_with_tools(&self) -> bool {
+        true
+    }
 
     /// Creates an assembler for a stream.
     fn assembler(&self) -> Box<dyn StreamAssembler>;

@@ -54,7 +54,7 @@ mod skip;
 
 pub use conformance::conforms;
 pub use model_server::{
-    Answer, Fault, Faults, ModelRequest, ModelServer, ServedRequest, WireFormat,
+    Answer, Fault, Faults, ModelAnswer, ModelRequest, ModelServer, ServedRequest, WireFormat,
 };
 pub use outline::page_outline;
 pub use playthrough::playthrough;

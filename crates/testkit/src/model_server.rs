@@ -19,7 +19,35 @@ pub use faults::{Fault, Faults};
 pub use wire_format::WireFormat;
 
 /// The function that produces the model's answers.
-pub type Answer = Box<dyn Fn(&ModelRequest) -> String + Send + Sync>;
+pub type Answer = Box<dyn Fn(&ModelRequest) -> ModelAnswer + Send + Sync>;
+
+/// An answer of the model: a text, tool calls, or both.
+#[derive(Clone, Debug, Default)]
+pub struct ModelAnswer {
+    pub text: String,
+    /// The name of each called tool, and its arguments as text. Formats that send arguments as an
+    /// object send an empty object if the text is not one.
+    pub calls: Vec<(String, String)>,
+}
+
+impl ModelAnswer {
+    /// Creates an answer that calls one tool.
+    pub fn call(name: &str, arguments: &Value) -> Self {
+        Self {
+            text: String::new(),
+            calls: vec![(name.to_owned(), arguments.to_string())],
+        }
+    }
+}
+
+impl From<String> for ModelAnswer {
+    fn from(text: String) -> Self {
+        Self {
+            text,
+            calls: Vec::new(),
+        }
+    }
+}
 
 /// A parsed request.
 #[derive(Clone, Debug)]
@@ -28,8 +56,13 @@ pub struct ModelRequest {
     pub number: usize,
     /// The system prompt.
     pub system: String,
-    /// The conversation, oldest turn first; `true` marks turns of the model.
+    /// The conversation, oldest turn first; `true` marks turns of the model. The arguments of tool
+    /// calls and the results of tools are turns of their own.
     pub turns: Vec<(bool, String)>,
+    /// The results of tools in the conversation, oldest first.
+    pub results: Vec<String>,
+    /// The names of the offered tools.
+    pub tools: Vec<String>,
     /// The number of images in the request.
     pub images: usize,
     pub body: Value,
@@ -71,9 +104,9 @@ struct Shared {
 
 impl ModelServer {
     /// Starts a server on a free local port.
-    pub fn start(
+    pub fn start<A: Into<ModelAnswer>>(
         faults: Faults,
-        answer: impl Fn(&ModelRequest) -> String + Send + Sync + 'static,
+        answer: impl Fn(&ModelRequest) -> A + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a local port is free");
         let url = format!(
@@ -81,7 +114,7 @@ impl ModelServer {
             listener.local_addr().expect("a listener has an address")
         );
         let shared = Arc::new(Shared {
-            answer: Box::new(answer),
+            answer: Box::new(move |request| answer(request).into()),
             faults,
             log: Mutex::default(),
             open: AtomicUsize::new(0),

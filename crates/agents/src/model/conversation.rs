@@ -84,6 +84,7 @@ impl Conversation {
             turns: turns.collect(),
             sample,
             keep_reasoning: self.keep_reasoning,
+            ..Request::default()
         }
     }
 

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::{Models, Provider, Turn};
+use crate::{Models, Provider, ToolCall, ToolResult, Turn};
 
 /// The limit of output tokens in the configurations of these tests.
 const MAX_OUTPUT: u64 = 1000;
@@ -90,6 +90,17 @@ fn requests() -> impl Strategy<Value = Request> {
     let part = prop_oneof![
         ".{0,40}".prop_map(Part::text),
         proptest::collection::vec(any::<u8>(), 0..40).prop_map(|bytes| Part::png(&bytes)),
+        ".{0,40}".prop_map(|text| Part::ToolCall(ToolCall {
+            id: "c".to_owned(),
+            name: "t".to_owned(),
+            arguments: json!({"text": text}),
+        })),
+        ".{0,40}".prop_map(|output| Part::ToolResult(ToolResult {
+            id: "c".to_owned(),
+            name: "t".to_owned(),
+            output,
+            is_error: false,
+        })),
     ];
     let turn = (any::<bool>(), proptest::collection::vec(part, 1..3)).prop_map(|(user, parts)| {
         let turn = if user {
@@ -169,6 +180,8 @@ proptest! {
             let of = |part: &Part| match part {
                 Part::Text { text } => text.len(),
                 Part::Image { base64, .. } => base64.len() + image_tokens,
+                Part::ToolCall(call) => call.arguments["text"].as_str().map_or(0, str::len),
+                Part::ToolResult(result) => result.output.len(),
             };
             let expected = texts.clone().sum::<usize>() + parts.clone().map(of).sum::<usize>();
             let priced = config(provider, fields);

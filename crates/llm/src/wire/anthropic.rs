@@ -5,7 +5,9 @@ use serde_json::{Map, Value, json};
 use super::{StreamAssembler, Wire, body_for, count, garbled, joined, role, text};
 use crate::failure::Failure;
 use crate::provider::Backend;
-use crate::{Finish, ModelConfig, Part, ProviderEntry, Reply, Request, Turn, Usage};
+use crate::{
+    Finish, ModelConfig, Part, ProviderEntry, Reply, Request, Tool, ToolCall, Turn, Usage,
+};
 
 /// The API version that this module implements.
 const VERSION: &str = "2023-06-01";
@@ -67,6 +69,9 @@ impl Wire for Anthropic {
             "messages".to_owned(),
             request.turns.iter().map(message).collect(),
         );
+        if !request.tools.is_empty() {
+            body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+        }
         body
     }
 
@@ -112,7 +117,7 @@ impl Wire for Anthropic {
             )
         };
         let finish = match value["stop_reason"].as_str() {
-            Some("end_turn" | "stop_sequence") | None => Finish::Done,
+            Some("end_turn" | "stop_sequence" | "tool_use") | None => Finish::Done,
             Some("max_tokens") => Finish::Length,
             Some("refusal") => Finish::Refused("the model or its provider".to_owned()),
             Some(other) => Finish::Other(other.to_owned()),
@@ -127,6 +132,7 @@ impl Wire for Anthropic {
             } else {
                 Vec::new()
             },
+            tool_calls: of("tool_use").map(tool_call).collect(),
             finish,
             usage: self.usage(value),
             model: text(&value["model"]),
@@ -135,11 +141,35 @@ impl Wire for Anthropic {
     }
 }
 
+fn tool(tool: &Tool) -> Value {
+    json!({"name": tool.name, "description": tool.description, "input_schema": tool.parameters})
+}
+
+/// Parses a call. A stream delivers its input as text, which may be malformed.
+fn tool_call(block: &Value) -> ToolCall {
+    let (id, name) = (text(&block["id"]), text(&block["name"]));
+    match &block["input"] {
+        Value::String(arguments) => ToolCall::from_text(id, name, arguments),
+        Value::Null => ToolCall::from_text(id, name, ""),
+        arguments => ToolCall {
+            id,
+            name,
+            arguments: arguments.clone(),
+        },
+    }
+}
+
 fn message(turn: &Turn) -> Value {
     let part = |part: &Part| match part {
         Part::Text { text } => json!({"type": "text", "text": text}),
         Part::Image { media_type, base64 } => {
             json!({"type": "image", "source": {"type": "base64", "media_type": media_type, "data": base64}})
+        }
+        Part::ToolCall(call) => {
+            json!({"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments_object()})
+        }
+        Part::ToolResult(result) => {
+            json!({"type": "tool_result", "tool_use_id": result.id, "content": result.output, "is_error": result.is_error})
         }
     };
     let content: Value = turn
@@ -211,6 +241,13 @@ impl Pieces {
             .last_mut()
             .and_then(Value::as_object_mut)
             .ok_or_else(|| garbled("a piece of the stream belongs to no block"))?;
+        if let Some(more) = delta["partial_json"].as_str() {
+            // The block starts with an empty object, which the pieces replace.
+            match block.get_mut("input") {
+                Some(Value::String(so_far)) => so_far.push_str(more),
+                _ => drop(block.insert("input".to_owned(), json!(more))),
+            }
+        }
         for field in ["text", "thinking", "signature"] {
             if let Some(more) = delta[field].as_str() {
                 match block.get_mut(field) {

@@ -1,5 +1,7 @@
 //! The Chat Completions API of OpenAI, which many other servers implement.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -7,7 +9,9 @@ use super::{
 };
 use crate::failure::Failure;
 use crate::provider::Backend;
-use crate::{Finish, ModelConfig, Part, ProviderEntry, Reply, Request, Turn, Usage};
+use crate::{
+    Finish, ModelConfig, Part, ProviderEntry, Reply, Request, Tool, ToolCall, Turn, Usage,
+};
 
 /// The fields in which servers return reasoning: as text, or as blocks that can be sent back.
 const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
@@ -59,9 +63,14 @@ impl Wire for Chat {
             .system
             .iter()
             .map(|text| json!({"role": "system", "content": text}));
-        let messages: Vec<Value> = system.chain(request.turns.iter().map(message)).collect();
+        let messages: Vec<Value> = system
+            .chain(request.turns.iter().flat_map(messages))
+            .collect();
         let mut body = body_for(model);
         body.insert("messages".to_owned(), Value::Array(messages));
+        if !request.tools.is_empty() {
+            body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+        }
         if model.stream {
             body.insert("stream_options".to_owned(), json!({"include_usage": true}));
         }
@@ -74,6 +83,11 @@ impl Wire for Chat {
 
     fn max_image_tokens(&self) -> u64 {
         super::OPENAI_IMAGE_TOKENS
+    }
+
+    // Most servers ignore it, and some reject it.
+    fn needs_reasoning_with_tools(&self) -> bool {
+        false
     }
 
     fn assembler(&self) -> Box<dyn StreamAssembler> {
@@ -95,7 +109,7 @@ impl Wire for Chat {
             (Some(refusal), _) => Finish::Refused(refusal),
             (None, Some("content_filter")) => Finish::Refused("the provider's filter".to_owned()),
             (None, Some("length")) => Finish::Length,
-            (None, Some("stop" | "") | None) => Finish::Done,
+            (None, Some("stop" | "tool_calls" | "") | None) => Finish::Done,
             (None, Some(other)) => Finish::Other(other.to_owned()),
         };
         Ok(Reply {
@@ -108,6 +122,7 @@ impl Wire for Chat {
             } else {
                 Vec::new()
             },
+            tool_calls: tool_calls(&message["tool_calls"]),
             finish,
             usage: self.usage(value),
             model: text(&value["model"]),
@@ -116,14 +131,57 @@ impl Wire for Chat {
     }
 }
 
-fn message(turn: &Turn) -> Value {
+fn tool(tool: &Tool) -> Value {
+    json!({"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters}})
+}
+
+/// Returns the messages of a turn: one for each result of a tool, then one for everything else.
+fn messages(turn: &Turn) -> Vec<Value> {
+    let mut messages: Vec<Value> = Vec::new();
+    let mut content: Vec<Part> = Vec::new();
+    let mut calls: Vec<Value> = Vec::new();
+    for part in &turn.parts {
+        match part {
+            Part::ToolResult(result) => messages
+                .push(json!({"role": "tool", "tool_call_id": result.id, "content": result.output})),
+            Part::ToolCall(call) => calls.push(json!({"id": call.id, "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments_text()}})),
+            part => content.push(part.clone()),
+        }
+    }
+    if content.is_empty() && calls.is_empty() && !messages.is_empty() {
+        return messages;
+    }
     let mut message = Map::new();
     message.insert("role".to_owned(), json!(role(turn)));
-    message.insert("content".to_owned(), parts(&turn.parts));
+    // A message with calls and without text has no content.
+    let content = if content.is_empty() && !calls.is_empty() {
+        Value::Null
+    } else {
+        parts(&content)
+    };
+    message.insert("content".to_owned(), content);
+    if !calls.is_empty() {
+        message.insert("tool_calls".to_owned(), Value::Array(calls));
+    }
     for fields in turn.reasoning_items.iter().filter_map(Value::as_object) {
         message.extend(fields.clone());
     }
-    Value::Object(message)
+    messages.push(Value::Object(message));
+    messages
+}
+
+/// Returns the calls of a message, which may be absent.
+fn tool_calls(value: &Value) -> Vec<ToolCall> {
+    let call = |call: &Value| {
+        let function = &call["function"];
+        ToolCall::from_text(
+            text(&call["id"]),
+            text(&function["name"]),
+            function["arguments"].as_str().unwrap_or_default(),
+        )
+    };
+    value.as_array().into_iter().flatten().map(call).collect()
 }
 
 /// Returns the content of a message. Text alone is sent as a string, which every server supports.
@@ -136,6 +194,8 @@ fn parts(parts: &[Part]) -> Value {
         Part::Image { media_type, base64 } => {
             json!({"type": "image_url", "image_url": {"url": data_url(media_type, base64)}})
         }
+        // `messages` sends calls and results elsewhere.
+        Part::ToolCall(_) | Part::ToolResult(_) => Value::Null,
     };
     parts.iter().map(part).collect()
 }
@@ -200,10 +260,20 @@ struct Pieces {
     /// The field name and the text of the reasoning.
     reasoning: Option<(&'static str, String)>,
     blocks: Vec<Value>,
+    /// The tool calls so far, by their index in the message.
+    calls: BTreeMap<u64, StreamedCall>,
     finish_reason: Value,
     usage: Value,
     model: Value,
     id: Value,
+}
+
+/// A streamed tool call: its id and name arrive once, its arguments in pieces.
+#[derive(Default)]
+struct StreamedCall {
+    id: String,
+    name: String,
+    arguments: String,
 }
 
 impl StreamAssembler for Pieces {
@@ -233,6 +303,9 @@ impl StreamAssembler for Pieces {
         }
         self.blocks
             .extend(delta[BLOCKS].as_array().into_iter().flatten().cloned());
+        for call in delta["tool_calls"].as_array().into_iter().flatten() {
+            self.add_call(call);
+        }
         if choice["finish_reason"].is_string() {
             self.finish_reason = choice["finish_reason"].clone();
         }
@@ -252,8 +325,26 @@ impl StreamAssembler for Pieces {
         if !self.blocks.is_empty() {
             message[BLOCKS] = json!(self.blocks);
         }
+        if !self.calls.is_empty() {
+            let call = |call: &StreamedCall| json!({"id": call.id, "function": {"name": call.name, "arguments": call.arguments}});
+            message["tool_calls"] = self.calls.values().map(call).collect();
+        }
         let choice = json!({"message": message, "finish_reason": self.finish_reason});
         json!({"id": self.id, "model": self.model, "choices": [choice], "usage": self.usage})
+    }
+}
+
+impl Pieces {
+    fn add_call(&mut self, piece: &Value) {
+        let call = self.calls.entry(count(&piece["index"])).or_default();
+        let function = &piece["function"];
+        for (place, more) in [
+            (&mut call.id, &piece["id"]),
+            (&mut call.name, &function["name"]),
+            (&mut call.arguments, &function["arguments"]),
+        ] {
+            place.push_str(more.as_str().unwrap_or_default());
+        }
     }
 }
 

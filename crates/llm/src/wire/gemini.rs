@@ -5,7 +5,9 @@ use serde_json::{Map, Value, json};
 use super::{StreamAssembler, Wire, count, garbled, joined, some_text, text};
 use crate::failure::Failure;
 use crate::provider::Backend;
-use crate::{Finish, ModelConfig, Part, ProviderEntry, Reply, Request, Role, Turn, Usage};
+use crate::{
+    Finish, ModelConfig, Part, ProviderEntry, Reply, Request, Role, Tool, ToolCall, Turn, Usage,
+};
 
 /// The finish reasons that mean a refusal.
 const REFUSALS: [&str; 6] = [
@@ -71,6 +73,13 @@ impl Wire for Gemini {
             "contents".to_owned(),
             request.turns.iter().map(content).collect(),
         );
+        if !request.tools.is_empty() {
+            let declarations: Value = request.tools.iter().map(declaration).collect();
+            body.insert(
+                "tools".to_owned(),
+                json!([{"functionDeclarations": declarations}]),
+            );
+        }
         body
     }
 
@@ -145,12 +154,42 @@ impl Wire for Gemini {
             } else {
                 Vec::new()
             },
+            tool_calls: tool_calls(parts),
             finish,
             usage: self.usage(value),
             model: text(&value["modelVersion"]),
             id: text(&value["responseId"]),
         })
     }
+}
+
+fn declaration(tool: &Tool) -> Value {
+    json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters})
+}
+
+/// Returns a part with a call or a result. Older models have no ids; they match results by order.
+fn with_id(id: &str, kind: &str, mut content: Value) -> Value {
+    if !id.is_empty() {
+        content["id"] = json!(id);
+    }
+    json!({kind: content})
+}
+
+/// Returns the calls among the parts.
+fn tool_calls(parts: &[Value]) -> Vec<ToolCall> {
+    let calls = parts.iter().filter_map(|part| part.get("functionCall"));
+    let call = |call: &Value| {
+        let arguments = match &call["args"] {
+            Value::Null => json!({}),
+            arguments => arguments.clone(),
+        };
+        ToolCall {
+            id: text(&call["id"]),
+            name: text(&call["name"]),
+            arguments,
+        }
+    };
+    calls.map(call).collect()
 }
 
 fn content(turn: &Turn) -> Value {
@@ -163,6 +202,16 @@ fn content(turn: &Turn) -> Value {
         Part::Text { text } => json!({"text": text}),
         Part::Image { media_type, base64 } => {
             json!({"inlineData": {"mimeType": media_type, "data": base64}})
+        }
+        Part::ToolCall(call) => with_id(
+            &call.id,
+            "functionCall",
+            json!({"name": call.name, "args": call.arguments_object()}),
+        ),
+        Part::ToolResult(result) => {
+            let field = if result.is_error { "error" } else { "output" };
+            let response = json!({"name": result.name, "response": {field: result.output}});
+            with_id(&result.id, "functionResponse", response)
         }
     };
     let parts: Value = if turn.reasoning_items.is_empty() {

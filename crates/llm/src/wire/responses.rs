@@ -9,7 +9,9 @@ use super::{
 use crate::failure::Failure;
 use crate::http::error_in;
 use crate::provider::Backend;
-use crate::{Finish, ModelConfig, Part, ProviderEntry, Reply, Request, Role, Turn, Usage};
+use crate::{
+    Finish, ModelConfig, Part, ProviderEntry, Reply, Request, Role, Tool, ToolCall, Turn, Usage,
+};
 
 pub(crate) const ENTRY: ProviderEntry = ProviderEntry {
     name: "openai-responses",
@@ -52,6 +54,9 @@ impl Wire for Responses {
             "input".to_owned(),
             request.turns.iter().flat_map(items).collect(),
         );
+        if !request.tools.is_empty() {
+            body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+        }
         // Responses need not be stored: no later request refers to them.
         body.insert("store".to_owned(), json!(false));
         if request.keep_reasoning {
@@ -119,6 +124,7 @@ impl Wire for Responses {
             } else {
                 Vec::new()
             },
+            tool_calls: of("function_call").map(tool_call).collect(),
             finish,
             usage: self.usage(value),
             model: text(&value["model"]),
@@ -127,24 +133,47 @@ impl Wire for Responses {
     }
 }
 
-/// Returns the items of a turn: its reasoning, then its message.
+fn tool(tool: &Tool) -> Value {
+    json!({"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.parameters, "strict": false})
+}
+
+fn tool_call(item: &Value) -> ToolCall {
+    ToolCall::from_text(
+        text(&item["call_id"]),
+        text(&item["name"]),
+        item["arguments"].as_str().unwrap_or_default(),
+    )
+}
+
+/// Returns the items of a turn: its reasoning, the results of tools, its message and its calls.
 fn items(turn: &Turn) -> Vec<Value> {
     let kind = if turn.role == Role::User {
         "input_text"
     } else {
         "output_text"
     };
-    let part = |part: &Part| match part {
-        Part::Text { text } => json!({"type": kind, "text": text}),
-        Part::Image { media_type, base64 } => {
-            json!({"type": "input_image", "image_url": data_url(media_type, base64)})
+    let mut results: Vec<Value> = Vec::new();
+    let mut content: Vec<Value> = Vec::new();
+    let mut calls: Vec<Value> = Vec::new();
+    for part in &turn.parts {
+        match part {
+            Part::Text { text } => content.push(json!({"type": kind, "text": text})),
+            Part::Image { media_type, base64 } => content
+                .push(json!({"type": "input_image", "image_url": data_url(media_type, base64)})),
+            Part::ToolCall(call) => calls.push(json!({"type": "function_call", "call_id": call.id,
+                "name": call.name, "arguments": call.arguments_text()})),
+            Part::ToolResult(result) => results.push(json!({"type": "function_call_output",
+                "call_id": result.id, "output": result.output})),
         }
-    };
-    let content: Value = turn.parts.iter().map(part).collect();
+    }
+    let has_message = !content.is_empty() || (results.is_empty() && calls.is_empty());
+    let message = has_message.then(|| json!({"role": role(turn), "content": content}));
     turn.reasoning_items
         .iter()
         .cloned()
-        .chain([json!({"role": role(turn), "content": content})])
+        .chain(results)
+        .chain(message)
+        .chain(calls)
         .collect()
 }
 

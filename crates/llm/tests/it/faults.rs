@@ -1,7 +1,9 @@
 use std::time::{Duration, Instant};
 
-use rhae_llm::{CancelToken, FailureKind, Finish, Part, Request, Turn};
-use rhae_testkit::Fault;
+use rhae_llm::{
+    CancelToken, FailureKind, Finish, Parameter, Part, Request, Tool, ToolResult, Turn,
+};
+use rhae_testkit::{Fault, ModelAnswer};
 use serde_json::json;
 
 use crate::setup::{FORMS, KEY, QUICK, RecordingObserver, hello, model, server};
@@ -451,4 +453,52 @@ fn request_parameters_are_passed_on() {
             );
         }
     }
+}
+
+#[test]
+fn tools_are_called_over_http_in_every_format() {
+    everywhere(|form, more| {
+        let server =
+            rhae_testkit::ModelServer::start(rhae_testkit::Faults::none(), |request| match request
+                .results
+                .last()
+            {
+                Some(result) => ModelAnswer::from(format!("{:?} gave {result}", request.tools)),
+                None => ModelAnswer::call("add", &json!({"numbers": ["1", "2"]})),
+            });
+        let model = model(&server, form, &more);
+        let tool = Tool::new(
+            "add",
+            "Adds.",
+            &[Parameter::texts("numbers", "The numbers.")],
+        );
+        let mut request = Request {
+            tools: vec![tool],
+            keep_reasoning: true,
+            ..hello()
+        };
+        let ask = |request: &Request| {
+            let outcome = model.ask(request, &CancelToken::default(), None, &mut ());
+            outcome.reply.unwrap()
+        };
+        let reply = ask(&request);
+        let call = &reply.tool_calls[0];
+        assert_eq!(
+            (call.name.as_str(), &call.arguments),
+            ("add", &json!({"numbers": ["1", "2"]})),
+            "{form:?} {more}"
+        );
+        let result = ToolResult {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            output: "3".to_owned(),
+            is_error: false,
+        };
+        request.turns.push(reply.to_turn());
+        request.turns.push(Turn {
+            parts: vec![Part::ToolResult(result)],
+            ..Turn::user("")
+        });
+        assert_eq!(ask(&request).text, "[\"add\"] gave 3", "{form:?} {more}");
+    });
 }

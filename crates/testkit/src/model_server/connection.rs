@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::wire_format::{Tokens, WireFormat};
-use super::{Fault, ServedRequest, Shared, lock};
+use super::{Fault, ModelAnswer, ServedRequest, Shared, lock};
 
 /// The maximum size of a request body in bytes.
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
@@ -94,7 +94,7 @@ fn answer(shared: &Shared, request: &HttpRequest, out: &mut impl Write) -> io::R
         return Ok(true);
     };
     let streamed = format.is_streamed(&request.path, &body);
-    let (number, fault, tokens, text) = log_request(shared, format, request, body, streamed);
+    let (number, fault, tokens, answer) = log_request(shared, format, request, body, streamed);
     match fault {
         Fault::Status(status, retry_after) => {
             let header = retry_after
@@ -113,7 +113,7 @@ fn answer(shared: &Shared, request: &HttpRequest, out: &mut impl Write) -> io::R
         Fault::Late(pause) => std::thread::sleep(pause),
         _ => {}
     }
-    let value = format.answer(number, &text, tokens, &fault);
+    let value = format.answer(number, &answer, tokens, &fault);
     if streamed {
         let mut events = format.events(&value, tokens);
         match &fault {
@@ -152,17 +152,17 @@ fn log_request(
     request: &HttpRequest,
     body: Value,
     streamed: bool,
-) -> (usize, Fault, Tokens, String) {
+) -> (usize, Fault, Tokens, ModelAnswer) {
     let mut log = lock(&shared.log);
     let number = log.len();
     let fault = shared.faults.of(number);
     let parsed = format.parse_request(number, &body);
-    let text = if matches!(fault, Fault::Empty | Fault::Refuse) {
-        String::new()
+    let answer = if matches!(fault, Fault::Empty | Fault::Refuse) {
+        ModelAnswer::default()
     } else {
         (shared.answer)(&parsed)
     };
-    let tokens = Tokens::new(&parsed, &text);
+    let tokens = Tokens::new(&parsed, &answer);
     let (input_tokens, output_tokens) = if fault.is_billed() {
         (tokens.input, tokens.output)
     } else {
@@ -180,7 +180,7 @@ fn log_request(
         input_tokens,
         output_tokens,
     });
-    (number, fault, tokens, text)
+    (number, fault, tokens, answer)
 }
 
 fn write_json(out: &mut impl Write, status: u16, headers: &str, body: &str) -> io::Result<()> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Fault, ModelRequest};
+use super::{Fault, ModelAnswer, ModelRequest};
 
 /// The number of cached input tokens that the server reports for every request.
 const CACHED: u64 = 3;
@@ -34,11 +34,16 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    pub(super) fn new(request: &ModelRequest, text: &str) -> Self {
+    pub(super) fn new(request: &ModelRequest, answer: &ModelAnswer) -> Self {
+        let calls = answer
+            .calls
+            .iter()
+            .map(|(name, text)| name.len() + text.len());
+        let answer_bytes = answer.text.len() + calls.sum::<usize>();
         let text_bytes: usize = request.turns.iter().map(|(_, text)| text.len()).sum();
         Self {
             input: CACHED + 1 + (request.system.len() + text_bytes) as u64 / 4,
-            output: REASONING + 1 + text.len() as u64 / 4,
+            output: REASONING + 1 + answer_bytes as u64 / 4,
         }
     }
 }
@@ -77,6 +82,8 @@ impl WireFormat {
             number,
             system: String::new(),
             turns: Vec::new(),
+            results: Vec::new(),
+            tools: tool_names(body),
             images: 0,
             body: body.clone(),
         };
@@ -93,69 +100,41 @@ impl WireFormat {
                 &message["content"]
             };
             let text = texts(content, &mut request.images);
+            let calls = called(message);
+            let results = results(message);
+            let has_tools = !calls.is_empty() || !results.is_empty();
+            request
+                .turns
+                .extend(results.iter().map(|result| (false, result.clone())));
+            request.results.extend(results);
             match message["role"].as_str() {
                 Some("system" | "developer") => request.system = text,
+                _ if has_tools && text.is_empty() => {}
                 Some("assistant" | "model") => request.turns.push((true, text)),
                 Some("user") => request.turns.push((false, text)),
                 _ => {}
             }
+            request
+                .turns
+                .extend(calls.into_iter().map(|arguments| (true, arguments)));
         }
         request
     }
 
     /// Returns a complete response.
-    pub(super) fn answer(self, number: usize, text: &str, tokens: Tokens, fault: &Fault) -> Value {
+    pub(super) fn answer(
+        self,
+        number: usize,
+        answer: &ModelAnswer,
+        tokens: Tokens,
+        fault: &Fault,
+    ) -> Value {
         let refused = *fault == Fault::Refuse;
-        let id = format!("answer-{number}");
         match self {
-            Self::Chat => {
-                let refusal = if refused {
-                    json!("I will not")
-                } else {
-                    Value::Null
-                };
-                let message = json!({"role": "assistant", "content": text, "refusal": refusal, "reasoning_content": THOUGHT});
-                json!({"id": id, "object": "chat.completion", "created": 1, "model": "test-model",
-                    "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-                    "usage": {"prompt_tokens": tokens.input, "completion_tokens": tokens.output, "total_tokens": tokens.input + tokens.output,
-                        "prompt_tokens_details": {"cached_tokens": CACHED}, "completion_tokens_details": {"reasoning_tokens": REASONING}}})
-            }
-            Self::Responses => {
-                let content = if refused {
-                    json!({"type": "refusal", "refusal": "I will not"})
-                } else {
-                    json!({"type": "output_text", "text": text, "annotations": []})
-                };
-                let reasoning = json!({"type": "reasoning", "id": format!("rs-{number}"), "encrypted_content": format!("sealed-{number}"),
-                    "summary": [{"type": "summary_text", "text": THOUGHT}]});
-                let message = json!({"type": "message", "id": format!("msg-{number}"), "role": "assistant", "status": "completed",
-                    "content": [content]});
-                json!({"id": id, "object": "response", "status": "completed", "model": "test-model", "error": null, "output": [reasoning, message],
-                    "usage": {"input_tokens": tokens.input, "input_tokens_details": {"cached_tokens": CACHED},
-                        "output_tokens": tokens.output, "output_tokens_details": {"reasoning_tokens": REASONING},
-                        "total_tokens": tokens.input + tokens.output}})
-            }
-            Self::Anthropic => {
-                let mut content = vec![
-                    json!({"type": "thinking", "thinking": THOUGHT, "signature": format!("sealed-{number}")}),
-                ];
-                if !text.is_empty() {
-                    content.push(json!({"type": "text", "text": text}));
-                }
-                json!({"id": id, "type": "message", "role": "assistant", "model": "test-model", "content": content,
-                    "stop_reason": if refused { "refusal" } else { "end_turn" }, "stop_sequence": null,
-                    "usage": {"input_tokens": tokens.input - CACHED, "cache_creation_input_tokens": 1, "cache_read_input_tokens": CACHED - 1,
-                        "output_tokens": tokens.output}})
-            }
-            Self::Gemini => {
-                let parts = json!([{"text": THOUGHT, "thought": true}, {"text": text, "thoughtSignature": format!("sealed-{number}")}]);
-                let finish = if refused { "SAFETY" } else { "STOP" };
-                json!({"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": finish, "index": 0}],
-                    "usageMetadata": {"promptTokenCount": tokens.input, "cachedContentTokenCount": CACHED,
-                        "candidatesTokenCount": tokens.output - REASONING, "thoughtsTokenCount": REASONING,
-                        "totalTokenCount": tokens.input + tokens.output},
-                    "modelVersion": "test-model", "responseId": id})
-            }
+            Self::Chat => chat_answer(number, answer, tokens, refused),
+            Self::Responses => responses_answer(number, answer, tokens, refused),
+            Self::Anthropic => anthropic_answer(number, answer, tokens, refused),
+            Self::Gemini => gemini_answer(number, answer, tokens, refused),
         }
     }
 
@@ -168,6 +147,95 @@ impl WireFormat {
             Self::Gemini => gemini_events(value),
         }
     }
+}
+
+/// Returns the id of an answer.
+fn answer_id(number: usize) -> String {
+    format!("answer-{number}")
+}
+
+/// Returns the tool calls of an answer, each with its id, name and arguments.
+fn numbered_calls(
+    number: usize,
+    answer: &ModelAnswer,
+) -> impl Iterator<Item = (String, &String, &String)> {
+    let calls = answer.calls.iter().enumerate();
+    calls.map(move |(index, (name, arguments))| (format!("call-{number}-{index}"), name, arguments))
+}
+
+fn chat_answer(number: usize, answer: &ModelAnswer, tokens: Tokens, refused: bool) -> Value {
+    let refusal = refused.then_some("I will not");
+    let mut message = json!({"role": "assistant", "content": answer.text, "refusal": refusal, "reasoning_content": THOUGHT});
+    let mut finish = "stop";
+    if !answer.calls.is_empty() {
+        let call = |(id, name, arguments)| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
+        message["tool_calls"] = numbered_calls(number, answer).map(call).collect();
+        finish = "tool_calls";
+    }
+    json!({"id": answer_id(number), "object": "chat.completion", "created": 1, "model": "test-model",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": {"prompt_tokens": tokens.input, "completion_tokens": tokens.output, "total_tokens": tokens.input + tokens.output,
+            "prompt_tokens_details": {"cached_tokens": CACHED}, "completion_tokens_details": {"reasoning_tokens": REASONING}}})
+}
+
+fn responses_answer(number: usize, answer: &ModelAnswer, tokens: Tokens, refused: bool) -> Value {
+    let content = if refused {
+        json!({"type": "refusal", "refusal": "I will not"})
+    } else {
+        json!({"type": "output_text", "text": answer.text, "annotations": []})
+    };
+    let mut output = vec![
+        json!({"type": "reasoning", "id": format!("rs-{number}"), "encrypted_content": format!("sealed-{number}"),
+        "summary": [{"type": "summary_text", "text": THOUGHT}]}),
+    ];
+    if !answer.text.is_empty() || answer.calls.is_empty() {
+        output.push(json!({"type": "message", "id": format!("msg-{number}"), "role": "assistant", "status": "completed",
+            "content": [content]}));
+    }
+    output.extend(numbered_calls(number, answer).map(|(id, name, arguments)| {
+        json!({"type": "function_call", "id": format!("fc-{id}"), "call_id": id, "name": name, "arguments": arguments, "status": "completed"})
+    }));
+    json!({"id": answer_id(number), "object": "response", "status": "completed", "model": "test-model", "error": null, "output": output,
+        "usage": {"input_tokens": tokens.input, "input_tokens_details": {"cached_tokens": CACHED},
+            "output_tokens": tokens.output, "output_tokens_details": {"reasoning_tokens": REASONING},
+            "total_tokens": tokens.input + tokens.output}})
+}
+
+fn anthropic_answer(number: usize, answer: &ModelAnswer, tokens: Tokens, refused: bool) -> Value {
+    let mut content = vec![
+        json!({"type": "thinking", "thinking": THOUGHT, "signature": format!("sealed-{number}")}),
+    ];
+    if !answer.text.is_empty() {
+        content.push(json!({"type": "text", "text": answer.text}));
+    }
+    content.extend(numbered_calls(number, answer).map(|(id, name, arguments)| {
+        json!({"type": "tool_use", "id": id, "name": name, "input": object(arguments)})
+    }));
+    let finish = match (refused, answer.calls.is_empty()) {
+        (true, _) => "refusal",
+        (false, true) => "end_turn",
+        (false, false) => "tool_use",
+    };
+    json!({"id": answer_id(number), "type": "message", "role": "assistant", "model": "test-model", "content": content,
+        "stop_reason": finish, "stop_sequence": null,
+        "usage": {"input_tokens": tokens.input - CACHED, "cache_creation_input_tokens": 1, "cache_read_input_tokens": CACHED - 1,
+            "output_tokens": tokens.output}})
+}
+
+fn gemini_answer(number: usize, answer: &ModelAnswer, tokens: Tokens, refused: bool) -> Value {
+    let mut parts = vec![
+        json!({"text": THOUGHT, "thought": true}),
+        json!({"text": answer.text, "thoughtSignature": format!("sealed-{number}")}),
+    ];
+    parts.extend(numbered_calls(number, answer).map(
+        |(_, name, arguments)| json!({"functionCall": {"name": name, "args": object(arguments)}}),
+    ));
+    let finish = if refused { "SAFETY" } else { "STOP" };
+    json!({"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": finish, "index": 0}],
+        "usageMetadata": {"promptTokenCount": tokens.input, "cachedContentTokenCount": CACHED,
+            "candidatesTokenCount": tokens.output - REASONING, "thoughtsTokenCount": REASONING,
+            "totalTokenCount": tokens.input + tokens.output},
+        "modelVersion": "test-model", "responseId": answer_id(number)})
 }
 
 /// Returns the text of a content field, which may be a string or a list of parts, and adds the
@@ -208,6 +276,68 @@ fn pieces(value: &Value) -> Vec<String> {
         .collect()
 }
 
+/// Returns the names of the tools that a request offers, in any of the formats.
+fn tool_names(body: &Value) -> Vec<String> {
+    let tools = body["tools"].as_array().into_iter().flatten();
+    let declared = tools.flat_map(|tool| match tool["functionDeclarations"].as_array() {
+        Some(declarations) => declarations.iter().collect(),
+        None => vec![tool],
+    });
+    declared
+        .filter_map(|tool| tool["name"].as_str().or(tool["function"]["name"].as_str()))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Returns the arguments of the tool calls in a message, in any of the formats.
+fn called(message: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    for call in message["tool_calls"].as_array().into_iter().flatten() {
+        found.extend(call["function"]["arguments"].as_str().map(str::to_owned));
+    }
+    if message["type"] == "function_call" {
+        found.extend(message["arguments"].as_str().map(str::to_owned));
+    }
+    let blocks = message["content"].as_array().into_iter().flatten();
+    for block in blocks.filter(|block| block["type"] == "tool_use") {
+        found.push(block["input"].to_string());
+    }
+    let parts = message["parts"].as_array().into_iter().flatten();
+    found.extend(parts.filter_map(|part| Some(part.get("functionCall")?["args"].to_string())));
+    found
+}
+
+/// Returns the results of tools in a message, in any of the formats.
+fn results(message: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    if message["role"] == "tool" {
+        found.extend(message["content"].as_str().map(str::to_owned));
+    }
+    if message["type"] == "function_call_output" {
+        found.extend(message["output"].as_str().map(str::to_owned));
+    }
+    let blocks = message["content"].as_array().into_iter().flatten();
+    for block in blocks.filter(|block| block["type"] == "tool_result") {
+        found.extend(block["content"].as_str().map(str::to_owned));
+    }
+    for part in message["parts"].as_array().into_iter().flatten() {
+        let response = &part["functionResponse"]["response"];
+        let output = response["output"].as_str().or(response["error"].as_str());
+        found.extend(output.map(str::to_owned));
+    }
+    found
+}
+
+/// Parses arguments for the formats that send them as an object.
+fn object(arguments: &str) -> Value {
+    let parsed: Value = serde_json::from_str(arguments).unwrap_or_default();
+    if parsed.is_object() {
+        parsed
+    } else {
+        json!({})
+    }
+}
+
 fn data(value: &Value) -> String {
     format!("data: {value}\n\n")
 }
@@ -238,7 +368,21 @@ fn chat_events(value: &Value) -> Vec<String> {
                 .map(|piece| chunk(&json!({field: piece}), &Value::Null)),
         );
     }
-    events.push(chunk(&json!({}), &json!("stop")));
+    for (index, call) in message["tool_calls"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
+        let start = json!({"index": index, "id": call["id"], "type": "function",
+            "function": {"name": call["function"]["name"], "arguments": ""}});
+        events.push(chunk(&json!({"tool_calls": [start]}), &Value::Null));
+        events.extend(pieces(&call["function"]["arguments"]).iter().map(|piece| {
+            let more = json!({"index": index, "function": {"arguments": piece}});
+            chunk(&json!({"tool_calls": [more]}), &Value::Null)
+        }));
+    }
+    events.push(chunk(&json!({}), &value["choices"][0]["finish_reason"]));
     events.push(data(&json!({"id": value["id"], "model": value["model"], "choices": [], "usage": value["usage"]})));
     events.push("data: [DONE]\n\n".to_owned());
     events
@@ -283,7 +427,16 @@ fn anthropic_events(value: &Value, tokens: Tokens) -> Vec<String> {
                 "thinking_delta",
                 "thinking",
             ),
+            Some("tool_use") => (
+                json!({"type": "tool_use", "id": block["id"], "name": block["name"], "input": {}}),
+                "input_json_delta",
+                "partial_json",
+            ),
             _ => (json!({"type": "text", "text": ""}), "text_delta", "text"),
+        };
+        let streamed = match kind {
+            "input_json_delta" => json!(block["input"].to_string()),
+            _ => block[field].clone(),
         };
         events.push(named(
             &json!({"type": "content_block_start", "index": index, "content_block": empty}),
@@ -292,7 +445,7 @@ fn anthropic_events(value: &Value, tokens: Tokens) -> Vec<String> {
             named(&json!({"type": "content_block_delta", "index": index, "delta": delta}))
         };
         events.extend(
-            pieces(&block[field])
+            pieces(&streamed)
                 .iter()
                 .map(|piece| delta(json!({"type": kind, field: piece}))),
         );
@@ -331,6 +484,8 @@ fn gemini_events(value: &Value) -> Vec<String> {
             .iter()
             .map(|piece| chunk(json!({"text": piece}), &Value::Null, &start)),
     );
+    let calls = parts.as_array().into_iter().flatten().skip(2);
+    events.extend(calls.map(|call| chunk(call.clone(), &Value::Null, &start)));
     let signed = json!({"text": "", "thoughtSignature": parts[1]["thoughtSignature"]});
     events.push(chunk(
         signed,
