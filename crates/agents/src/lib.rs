@@ -69,11 +69,12 @@ pub use blind_squirrel::BlindSquirrel;
 pub use explorer::Explorer;
 pub use just_explore::JustExplore;
 pub use model::{
-    CONTEXT_TOKENS, LOG_SUFFIX, ModelAgent, ModelPlayer, SYSTEM_PROMPT, log_path, spent_in_log,
+    CONTEXT_TOKENS, LOG_SUFFIX, LoggedCalls, ModelAgent, ModelPlayer, SYSTEM_PROMPT,
+    error_of_failure, is_context_overflow, log_path, spent_in_log, usage_details,
 };
 pub use process::{OUTPUT_DIR_VARIABLE, PLAY_ID_VARIABLE, ProcessAgent};
 pub use random::RandomAgent;
 pub use registry::{AGENTS, AgentEntry};
 pub use replay::ReplayAgent;
-pub use spec::{AgentSpec, BuiltInAgent, PlayContext, UnknownAgent};
+pub use spec::{AgentFactory, AgentSpec, BuiltInAgent, PlayContext, UnknownAgent};
 pub use stderr_log::{MAX_STDERR_BYTES, StderrLog};

@@ -5,7 +5,7 @@
 //! conversation, and it takes one action per call. Three modules add features that the official
 //! agent does not have:
 //!
-//! * `log` stores every answer, so that no answer is paid for twice.
+//! * `logged_calls` stores every answer, so that no answer is paid for twice.
 //! * The spend guard of [`ModelPlayer`] covers the worst case of each request before it is sent.
 //! * `conversation` limits the context in the provider's own tokens.
 //!
@@ -15,29 +15,27 @@
 
 mod conversation;
 mod log;
+mod logged_calls;
 mod observation;
 mod reading;
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rhae_engine::{Action, PlayState};
-use rhae_llm::{
-    Attempt, AttemptStart, CallObserver, CancelToken, CostBound, Failure, FailureKind, Finish,
-    Halt, Model, Reply, Request, SpendGuard,
-};
-use rhae_protocol::{Details, ModelUsage};
+use rhae_llm::{FailureKind, Finish, Model, Reply, Request, SpendGuard};
+use rhae_protocol::Details;
 use serde_json::json;
 
 pub use log::{LOG_SUFFIX, log_path, spent_in_log};
+pub use logged_calls::{LoggedCalls, error_of_failure, is_context_overflow, usage_details};
 
 use crate::random::nothing_offered;
 use crate::registry::{AgentEntry, Constructor};
 use crate::{AbortHandle, Agent, AgentError, Decision, View};
 use conversation::Conversation;
-use log::Log;
 use observation::{AllowedActions, observation};
 
 pub(crate) const ENTRY: AgentEntry = AgentEntry {
@@ -99,9 +97,7 @@ impl fmt::Debug for ModelPlayer {
 
 /// An agent that asks a language model for each action. One instance plays one play.
 pub struct ModelAgent {
-    player: Arc<ModelPlayer>,
-    cancel: CancelToken,
-    log: Log,
+    calls: LoggedCalls,
     conversation: Conversation,
     /// The sample number of the first request of each decision. Each retry uses the next number.
     /// The number depends on the seed, so that recorded answers of different repeats can be
@@ -112,8 +108,6 @@ pub struct ModelAgent {
     levels_completed: u8,
     /// Whether the last command was RESET.
     was_reset: bool,
-    /// The usage since the last decision.
-    spent: ModelUsage,
 }
 
 impl ModelAgent {
@@ -125,15 +119,12 @@ impl ModelAgent {
     /// Returns [`AgentError::Failed`] if the log cannot be opened or read.
     pub fn start(player: &Arc<ModelPlayer>, seed: u64, log: &Path) -> Result<Self, AgentError> {
         Ok(Self {
-            player: Arc::clone(player),
-            cancel: CancelToken::default(),
-            log: Log::open(log).map_err(AgentError::Failed)?,
+            calls: LoggedCalls::open(player, log)?,
             conversation: Conversation::new(player.context_tokens, player.keep_reasoning),
             first_sample: first_sample(seed),
             unanswered: String::new(),
             levels_completed: 0,
             was_reset: true,
-            spent: ModelUsage::default(),
         })
     }
 
@@ -145,7 +136,7 @@ impl ModelAgent {
             let request = self
                 .conversation
                 .request(SYSTEM_PROMPT, self.first_sample + retries);
-            let problem = match self.ask(&request)? {
+            let problem = match self.calls.ask(&request)? {
                 Ok(reply) => {
                     if let Some(usage) = &reply.usage {
                         self.conversation.calibrate(&request, usage.input_tokens);
@@ -159,7 +150,7 @@ impl ModelAgent {
                     }
                 }
                 Err(failure)
-                    if is_too_long(&failure)
+                    if is_context_overflow(&failure)
                         && cuts < MAX_CONTEXT_CUTS
                         && self.conversation.drop_older_half() =>
                 {
@@ -167,7 +158,7 @@ impl ModelAgent {
                     continue;
                 }
                 Err(failure) if failure.kind == FailureKind::TimedOut => failure.message,
-                Err(failure) => return Err(error_of(failure)),
+                Err(failure) => return Err(error_of_failure(failure)),
             };
             if retries == MAX_RETRIES {
                 return Err(AgentError::Failed(format!(
@@ -177,40 +168,6 @@ impl ModelAgent {
             }
             retries += 1;
         }
-    }
-
-    /// Takes the answer to a request from the log, or asks the model if the log has none.
-    fn ask(&mut self, request: &Request) -> Result<Result<Reply, Failure>, AgentError> {
-        let fingerprint = request.fingerprint();
-        if let Some(logged) = self
-            .log
-            .next_logged(&fingerprint)
-            .map_err(AgentError::Failed)?
-        {
-            self.spent += logged.spent;
-            if let Some(reply) = logged.reply {
-                return Ok(Ok(reply));
-            }
-        }
-        let mut recorder = CallRecorder {
-            log: &mut self.log,
-            spend_guard: self.player.spend_guard.as_ref(),
-            cancel: &self.cancel,
-            worst: self.player.model.cost_bound(request),
-            fingerprint: &fingerprint,
-            spent: ModelUsage::default(),
-        };
-        let deadline = self
-            .player
-            .request_timeout
-            .map(|timeout| Instant::now() + timeout);
-        let reply = self
-            .player
-            .model
-            .ask(request, &self.cancel, deadline, &mut recorder)
-            .reply;
-        self.spent += recorder.spent;
-        Ok(reply)
     }
 }
 
@@ -253,87 +210,18 @@ impl Agent for ModelAgent {
     }
 
     fn unreported_usage(&mut self) -> Details {
-        let spent = std::mem::take(&mut self.spent);
-        let usage = serde_json::to_value(spent)
-            .ok()
-            .filter(|_| spent != ModelUsage::default());
-        Details {
-            usage,
-            cost_usd: spent.cost_usd,
-            ..Details::default()
-        }
+        usage_details(self.calls.take_spent())
     }
 
     fn abort_handle(&self) -> Option<AbortHandle> {
-        let cancel = self.cancel.clone();
+        let cancel = self.calls.cancel_token().clone();
         Some(Box::new(move || cancel.cancel()))
-    }
-}
-
-/// Reserves the worst case of every transmission, logs it, and settles the reservation.
-struct CallRecorder<'a> {
-    log: &'a mut Log,
-    spend_guard: &'a dyn SpendGuard,
-    cancel: &'a CancelToken,
-    worst: CostBound,
-    fingerprint: &'a str,
-    spent: ModelUsage,
-}
-
-impl CallObserver for CallRecorder<'_> {
-    fn before(&mut self, start: &AttemptStart) -> Result<(), Halt> {
-        self.spend_guard
-            .reserve(&self.worst, &|| self.cancel.is_cancelled())
-            .map_err(|refusal| Halt(refusal.to_string()))?;
-        let logged = self.log.sent(self.fingerprint, start, self.worst.usd());
-        logged.map_err(|reason| {
-            self.spend_guard.settle(&self.worst, None);
-            Halt(reason)
-        })
-    }
-
-    fn after(&mut self, attempt: &Attempt, reply: Option<&Reply>) -> Result<(), Halt> {
-        self.spent += log::spent(attempt, self.worst.usd());
-        self.spend_guard.settle(&self.worst, Some(attempt));
-        self.log
-            .ended(self.fingerprint, attempt, reply)
-            .map_err(Halt)
     }
 }
 
 /// Returns the sample number of the first request of each decision.
 fn first_sample(seed: u64) -> u32 {
     u32::try_from(seed % (1 << 24)).unwrap_or(0) << 6
-}
-
-/// Converts the failure of a call. The play fails if the request itself is at fault. Otherwise it
-/// is interrupted, and it is repeated when the run is resumed.
-fn error_of(failure: Failure) -> AgentError {
-    let all_plays = failure.affects_all_calls();
-    if all_plays || failure.is_retryable() {
-        AgentError::Interrupted {
-            reason: failure.message,
-            all_plays,
-        }
-    } else {
-        AgentError::Failed(failure.message)
-    }
-}
-
-/// Returns whether the provider rejected the conversation because it exceeds the model's context.
-fn is_too_long(failure: &Failure) -> bool {
-    let message = failure.message.to_lowercase();
-    let names = [
-        "context length",
-        "context_length",
-        "context window",
-        "prompt is too long",
-        "maximum context",
-        "too many tokens",
-        "input token count",
-    ];
-    matches!(failure.status, Some(400 | 413 | 422))
-        && names.iter().any(|name| message.contains(name))
 }
 
 /// Describes a reply without an offered action, for an error message.

@@ -40,6 +40,20 @@ pub(crate) enum Constructor {
 }
 
 impl AgentEntry {
+    /// Creates the entry of an agent that another crate implements and that needs an argument.
+    pub const fn with_argument(
+        name: &'static str,
+        form: &'static str,
+        summary: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            form,
+            summary,
+            constructor: Constructor::FromArgument,
+        }
+    }
+
     /// Returns whether the agent needs nothing but a seed.
     pub const fn needs_only_a_seed(&self) -> bool {
         matches!(self.constructor, Constructor::FromSeed(_))

@@ -1,12 +1,16 @@
 //! The choice of an agent by name.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rhae_llm::Request;
 use rhae_protocol::Recording;
 
 use crate::registry::{AGENTS, AgentEntry, Constructor};
-use crate::{Agent, AgentError, ModelAgent, ModelPlayer, ProcessAgent, ReplayAgent, StderrLog};
+use crate::{
+    Agent, AgentError, ModelAgent, ModelPlayer, ProcessAgent, ReplayAgent, StderrLog, View,
+};
 
 /// A description of an agent, from which [`build`](Self::build) creates one instance for each play.
 #[derive(Clone, Debug)]
@@ -19,6 +23,28 @@ pub enum AgentSpec {
     Command(String),
     /// A [`ModelAgent`] with the settings and limits that all its plays share.
     Model(Arc<ModelPlayer>),
+    /// An agent with a model that another crate implements.
+    External(Arc<dyn AgentFactory>),
+}
+
+/// Creates the agents of one kind that another crate implements. All of them use a language model.
+pub trait AgentFactory: fmt::Debug + Send + Sync {
+    /// Returns the name under which results list the agent.
+    fn name(&self) -> String;
+
+    /// Creates an agent for one play.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the agent cannot start.
+    fn build(&self, context: &PlayContext) -> Result<Box<dyn Agent>, AgentError>;
+
+    /// Returns the first request of a play that starts with `view`. Its worst case decides whether a
+    /// spend limit is large enough to start.
+    fn first_request(&self, seed: u64, view: &View<'_>) -> Request;
+
+    /// Returns the model and the limits that all plays share.
+    fn player(&self) -> &Arc<ModelPlayer>;
 }
 
 /// What an agent gets for one play besides observations. The default suits an agent that uses only a
@@ -49,15 +75,24 @@ pub struct BuiltInAgent {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no agent `{0}`: expected {expected}; to run your own program, use `--agent-cmd \"python3 my_agent.py\"`",
-    expected = expected()
+    expected = expected(.1)
 )]
-pub struct UnknownAgent(String);
+pub struct UnknownAgent(String, Vec<&'static str>);
+
+impl UnknownAgent {
+    /// Returns the same error with the agents of another crate among the expected ones.
+    #[must_use]
+    pub fn with_agents(self, others: &[AgentEntry]) -> Self {
+        Self(self.0, others.iter().map(|entry| entry.form).collect())
+    }
+}
 
 /// Returns how users write the names of agents: `a`, `b` or `c:FILE`.
-fn expected() -> String {
-    let forms: Vec<String> = AGENTS
-        .iter()
-        .map(|entry| format!("`{}`", entry.form))
+fn expected(others: &[&'static str]) -> String {
+    let named = AGENTS.iter().map(|entry| entry.form);
+    let forms: Vec<String> = named
+        .chain(others.iter().copied())
+        .map(|form| format!("`{form}`"))
         .collect();
     match forms.split_last() {
         Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
@@ -89,7 +124,7 @@ impl AgentSpec {
             Some((entry, Constructor::FromSeed(new))) => {
                 Ok(Self::BuiltIn(BuiltInAgent { entry, new }))
             }
-            _ => Err(UnknownAgent(name.to_owned())),
+            _ => Err(UnknownAgent(name.to_owned(), Vec::new())),
         }
     }
 
@@ -100,6 +135,7 @@ impl AgentSpec {
             Self::Replay(_) => "replay".to_owned(),
             Self::Command(command) => command.clone(),
             Self::Model(player) => format!("model:{}", player.model.name()),
+            Self::External(factory) => factory.name(),
         }
     }
 
@@ -116,6 +152,7 @@ impl AgentSpec {
             Self::Model(player) => {
                 Box::new(ModelAgent::start(player, context.seed, &context.model_log)?)
             }
+            Self::External(factory) => factory.build(context)?,
         })
     }
 }

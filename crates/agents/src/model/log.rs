@@ -4,6 +4,8 @@
 //! each transmission, and an `ended` line with its usage and, if it succeeded, the complete reply
 //! afterwards. A `sent` line without an `ended` line marks a transmission that was in flight when
 //! the process died.
+//!
+//! An `effect` line stores what else determines later requests, for example the output of a tool.
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
@@ -13,6 +15,7 @@ use std::path::{Path, PathBuf};
 use rhae_llm::{Attempt, AttemptStart, Reply};
 use rhae_protocol::ModelUsage;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The suffix of the file name of a log.
 pub const LOG_SUFFIX: &str = ".model.jsonl";
@@ -50,6 +53,11 @@ enum Line {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reply: Option<Box<Reply>>,
     },
+    Effect {
+        /// Identifies what the agent did.
+        key: String,
+        value: Value,
+    },
 }
 
 /// A call of an earlier process, with the usage of all its transmissions.
@@ -60,10 +68,20 @@ pub(super) struct LoggedCall {
     pub(super) reply: Option<Reply>,
 }
 
-/// An open log, and the calls of earlier processes that the agent has not yet repeated.
+/// A call or an effect of an earlier process.
+#[derive(Debug, PartialEq)]
+enum Logged {
+    Call(Box<LoggedCall>),
+    Effect { key: String, value: Value },
+}
+
+/// The reason why a log does not belong to what the agent does.
+const DIFFERENT_REQUEST: &str = "the log of this play answers a different request: the model's settings or the environment have changed";
+
+/// An open log, and the calls and effects of earlier processes that the agent has not yet repeated.
 pub(super) struct Log {
     file: File,
-    logged: VecDeque<LoggedCall>,
+    logged: VecDeque<Logged>,
 }
 
 impl Log {
@@ -79,21 +97,36 @@ impl Log {
             .map_err(failed)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
-        let (complete, logged) = complete_calls(path, &bytes)?;
+        let (complete, logged) = complete_lines(path, &bytes)?;
         file.set_len(complete as u64).map_err(failed)?;
         Ok(Self { file, logged })
     }
 
     /// Returns the next call of an earlier process, or `None` after the last one. Fails if the
     /// request of that call is not `request`.
-    pub(super) fn next_logged(&mut self, request: &str) -> Result<Option<LoggedCall>, String> {
+    pub(super) fn next_call(&mut self, request: &str) -> Result<Option<LoggedCall>, String> {
         match self.logged.pop_front() {
-            Some(logged) if logged.request != request => Err(
-                "the log of this play answers a different request: the model's settings or the environment have changed"
-                    .to_owned(),
-            ),
-            logged => Ok(logged),
+            None => Ok(None),
+            Some(Logged::Call(call)) if call.request == request => Ok(Some(*call)),
+            Some(_) => Err(DIFFERENT_REQUEST.to_owned()),
         }
+    }
+
+    /// Returns the next effect of an earlier process, or `None` after the last one. Fails if the key
+    /// of that effect is not `key`.
+    pub(super) fn next_effect(&mut self, key: &str) -> Result<Option<Value>, String> {
+        match self.logged.pop_front() {
+            None => Ok(None),
+            Some(Logged::Effect { key: logged, value }) if logged == key => Ok(Some(value)),
+            Some(_) => Err(DIFFERENT_REQUEST.to_owned()),
+        }
+    }
+
+    pub(super) fn effect(&mut self, key: &str, value: &Value) -> Result<(), String> {
+        self.append(&Line::Effect {
+            key: key.to_owned(),
+            value: value.clone(),
+        })
     }
 
     pub(super) fn sent(
@@ -141,18 +174,22 @@ impl Log {
 /// Returns a message if the log cannot be read.
 pub fn spent_in_log(path: &Path) -> Result<ModelUsage, String> {
     let bytes = std::fs::read(path).map_err(|error| format!("`{}`: {error}", path.display()))?;
-    let (_, logged) = complete_calls(path, &bytes)?;
-    Ok(logged.iter().map(|call| call.spent).sum())
+    let (_, logged) = complete_lines(path, &bytes)?;
+    let spent = |logged: &Logged| match logged {
+        Logged::Call(call) => call.spent,
+        Logged::Effect { .. } => ModelUsage::default(),
+    };
+    Ok(logged.iter().map(spent).sum())
 }
 
-/// Parses the complete lines of a log. Returns their length in bytes and their calls.
-fn complete_calls(path: &Path, bytes: &[u8]) -> Result<(usize, VecDeque<LoggedCall>), String> {
+/// Parses the complete lines of a log. Returns their length in bytes and their content.
+fn complete_lines(path: &Path, bytes: &[u8]) -> Result<(usize, VecDeque<Logged>), String> {
     let complete = bytes
         .iter()
         .rposition(|&byte| byte == b'\n')
         .map_or(0, |end| end + 1);
     let logged =
-        calls(&bytes[..complete]).map_err(|reason| format!("`{}`: {reason}", path.display()))?;
+        grouped(&bytes[..complete]).map_err(|reason| format!("`{}`: {reason}", path.display()))?;
     Ok((complete, logged))
 }
 
@@ -176,26 +213,33 @@ pub(super) fn spent(attempt: &Attempt, max_cost_usd: Option<f64>) -> ModelUsage 
     }
 }
 
-/// Groups the lines of a log into calls.
-fn calls(bytes: &[u8]) -> Result<VecDeque<LoggedCall>, String> {
-    let mut calls: VecDeque<LoggedCall> = VecDeque::new();
+/// Groups the lines of a log into calls and effects.
+fn grouped(bytes: &[u8]) -> Result<VecDeque<Logged>, String> {
+    let mut grouped: VecDeque<Logged> = VecDeque::new();
     // The worst case of the transmission that has not ended yet.
     let mut open: Option<Option<f64>> = None;
     for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
         let line: Line =
             serde_json::from_slice(line).map_err(|error| format!("line {}: {error}", index + 1))?;
-        let (Line::Sent { request, .. } | Line::Ended { request, .. }) = &line;
+        let request = match &line {
+            Line::Sent { request, .. } | Line::Ended { request, .. } => request.clone(),
+            Line::Effect { key, value } => {
+                let (key, value) = (key.clone(), value.clone());
+                grouped.push_back(Logged::Effect { key, value });
+                continue;
+            }
+        };
         // The same request after an answer starts another call.
-        if calls
-            .back()
-            .is_none_or(|last| last.request != *request || last.reply.is_some())
-        {
-            calls.push_back(LoggedCall {
-                request: request.clone(),
+        let continues = matches!(grouped.back(), Some(Logged::Call(last)) if last.request == request && last.reply.is_none());
+        if !continues {
+            grouped.push_back(Logged::Call(Box::new(LoggedCall {
+                request,
                 ..LoggedCall::default()
-            });
+            })));
         }
-        let call = calls.back_mut().expect("a call was pushed above");
+        let Some(Logged::Call(call)) = grouped.back_mut() else {
+            continue;
+        };
         match line {
             Line::Sent { max_cost_usd, .. } => {
                 // A transmission that is still open was in flight when the process died.
@@ -207,12 +251,13 @@ fn calls(bytes: &[u8]) -> Result<VecDeque<LoggedCall>, String> {
                 call.spent += spent(&attempt, open.take().flatten());
                 call.reply = reply.map(|reply| *reply);
             }
+            Line::Effect { .. } => {}
         }
     }
-    if let (Some(last), Some(max_cost_usd)) = (calls.back_mut(), open) {
+    if let (Some(Logged::Call(last)), Some(max_cost_usd)) = (grouped.back_mut(), open) {
         last.spent += in_flight(max_cost_usd);
     }
-    Ok(calls)
+    Ok(grouped)
 }
 
 /// Returns the usage of a transmission that was in flight when the process died. All of its worst
@@ -283,7 +328,7 @@ mod tests {
             .write_all(b"{\"event\":\"en\xc3")
             .unwrap();
         let mut log = Log::open(&path).unwrap();
-        let first = log.next_logged("one").unwrap().unwrap();
+        let first = log.next_call("one").unwrap().unwrap();
         assert_eq!(
             (
                 first.spent.calls,
@@ -297,10 +342,10 @@ mod tests {
         log.sent("two", &start("d"), Some(0.75)).unwrap();
         log.ended("two", &attempt("d", 5), Some(&reply)).unwrap();
         let mut log = Log::open(&path).unwrap();
-        assert!(log.next_logged("other").is_err());
+        assert!(log.next_call("other").is_err());
         let mut log2 = Log::open(&path).unwrap();
-        log2.next_logged("one").unwrap();
-        let second = log2.next_logged("two").unwrap().unwrap();
+        log2.next_call("one").unwrap();
+        let second = log2.next_call("two").unwrap().unwrap();
         assert_eq!(
             (
                 second.spent.calls,
@@ -310,10 +355,34 @@ mod tests {
             ),
             (2, 1, 5, Some(0.75))
         );
-        assert_eq!(log2.next_logged("three").unwrap(), None);
+        assert_eq!(log2.next_call("three").unwrap(), None);
         assert_eq!(spent_in_log(&path).unwrap().calls, 4);
         std::fs::write(&path, "{}\n").unwrap();
         assert!(Log::open(&path).err().unwrap().contains("line 1"));
+    }
+
+    #[test]
+    fn effects_are_repeated_in_their_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("play.model.jsonl");
+        let reply = Reply::default();
+        let mut log = Log::open(&path).unwrap();
+        log.effect("python 1", &serde_json::json!({"output": "3"}))
+            .unwrap();
+        log.sent("one", &start("a"), None).unwrap();
+        log.ended("one", &attempt("a", 10), Some(&reply)).unwrap();
+        log.effect("python 2", &Value::Null).unwrap();
+        let mut log = Log::open(&path).unwrap();
+        assert_eq!(
+            log.next_effect("python 1").unwrap(),
+            Some(serde_json::json!({"output": "3"}))
+        );
+        assert_eq!(log.next_call("one").unwrap().unwrap().reply, Some(reply));
+        assert!(log.next_effect("python 9").is_err(), "another effect");
+        assert_eq!(log.next_effect("python 3").unwrap(), None);
+        let mut log = Log::open(&path).unwrap();
+        assert!(log.next_call("one").is_err(), "an effect comes first");
+        assert_eq!(spent_in_log(&path).unwrap().calls, 1);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 use rhae_engine::{ActionKind, ActionSet, Frame};
 use rhae_llm::Models;
+use rhae_protocol::ModelUsage;
 use rhae_runs::{SpendLimit, SpendLimits, Spent};
 use rhae_testkit::{Fault, Faults, ModelServer, ServedRequest};
 use serde_json::Value;
