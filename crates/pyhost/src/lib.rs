@@ -92,6 +92,7 @@ pub use fetch_record::{FetchRecord, WriteOutcome};
 pub use folder::{FoundGames, GameFolder};
 pub use host::Limits;
 pub use metadata::{Metadata, is_class_name};
+pub use python::Python;
 pub use wire::{MAX_FRAMES, PROTOCOL};
 
 use std::path::PathBuf;

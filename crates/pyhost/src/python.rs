@@ -39,9 +39,9 @@ print(json.dumps({
 }))
 "#;
 
-/// A Python interpreter.
+/// A Python interpreter, and what a process that runs it must be able to read.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub(crate) struct Python {
+pub struct Python {
     version: (u8, u8),
     pub(crate) executable: PathBuf,
     path: Vec<PathBuf>,
@@ -65,7 +65,11 @@ impl Python {
     /// Returns the interpreter `named`. Without a name, the candidates are the active virtual
     /// environment and the interpreters on the path, and the first one that is new enough and has
     /// an engine is returned, or else the first one that is new enough.
-    pub(crate) fn find(named: Option<&Path>) -> Result<Self, String> {
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why no interpreter can be used.
+    pub fn find(named: Option<&Path>) -> Result<Self, String> {
         if let Some(named) = named {
             // A path is relative to the current folder. Symbolic links are kept, because a virtual
             // environment is recognised by the path of its interpreter.
@@ -108,6 +112,10 @@ impl Python {
         })
     }
 
+    pub fn executable(&self) -> &Path {
+        &self.executable
+    }
+
     fn probe(program: &Path) -> Option<Self> {
         // The result must not depend on the current folder or on variables that games do not get.
         let mut command = Command::new(program);
@@ -139,7 +147,7 @@ impl Python {
 
     /// Returns the files and folders that the interpreter reads: its executable, its libraries and
     /// the folders of its modules, but not the rest of its prefix, such as other programs.
-    pub(crate) fn folders(&self) -> Vec<PathBuf> {
+    pub fn folders(&self) -> Vec<PathBuf> {
         let home = std::env::home_dir();
         let holds_home = |path: &Path| home.as_ref().is_some_and(|home| home.starts_with(path));
         let modules = self.path.iter().chain(&self.packages).cloned();

@@ -35,6 +35,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("rhae-store", 3),
     ("rhae-web", 3),
     ("rhae-runs", 3),
+    ("rhae-agents-llm", 4),
     ("rhae-datasets", 4),
     ("rhae-inspect", 4),
     ("rhae-eval", 5),

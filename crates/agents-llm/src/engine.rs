@@ -1,0 +1,341 @@
+//! The conversation engine: sends requests, executes tool calls, and applies limits.
+//!
+//! **Invariant:** every request, every answer and every effect of a tool that is not a function of
+//! the play is in the model log of the play before it is acted on. A resumed play therefore repeats
+//! the conversation without sending anything, up to the point where it was interrupted.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rhae_agents::{AgentError, LoggedCalls, error_of_failure, is_context_overflow};
+use rhae_llm::{FailureKind, Finish, Part, Reply, Request, Tool, ToolCall, ToolResult};
+use rhae_protocol::ModelUsage;
+use serde_json::Value;
+
+use crate::conversation::{Conversation, TrimPolicy};
+use crate::fenced;
+use crate::limits::{LimitReached, Limits};
+
+/// Additional requests after replies without content, and after timeouts.
+const MAX_RETRIES: u32 = 3;
+/// How often one request shortens the conversation because the provider rejects it as too long.
+const MAX_CONTEXT_CUTS: u32 = 8;
+/// Tells the model that it must answer now.
+const LAST_REQUEST: &str =
+    "You have used all tool calls of this turn. Answer now, without calling a tool.";
+
+/// How the model calls tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolMode {
+    /// With the tool calls of the provider's wire format.
+    Native,
+    /// With fenced blocks in the text.
+    Fenced,
+}
+
+/// The output of a tool, for the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolOutput {
+    pub text: String,
+    pub is_error: bool,
+}
+
+impl ToolOutput {
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            is_error: false,
+        }
+    }
+
+    /// Creates the output of a call that failed. The text says what the model should do instead.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            is_error: true,
+        }
+    }
+}
+
+/// The tools of a conversation.
+pub trait Toolbox {
+    /// Returns the tools. They do not change during a conversation.
+    fn tools(&self) -> Vec<Tool>;
+
+    /// Executes a call. An effect that is not a function of the play and of earlier effects must be
+    /// stored in `effects`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the play cannot continue. A call that fails returns an output.
+    fn call(
+        &mut self,
+        name: &str,
+        arguments: &Value,
+        effects: &mut LoggedCalls,
+    ) -> Result<ToolOutput, AgentError>;
+
+    /// Returns whether the turn ends after the calls of the current reply.
+    fn ends_turn(&self) -> bool {
+        false
+    }
+}
+
+/// Why a turn ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TurnEnd {
+    /// The model answered without calling a tool.
+    Answer(Box<Reply>),
+    /// A tool ended the turn. Contains the reply that called it.
+    Tool(Box<Reply>),
+    /// A limit is reached.
+    Limit(LimitReached),
+}
+
+/// A conversation with its tools.
+pub struct Chat {
+    conversation: Conversation,
+    /// The tools as the model knows them.
+    tools: Vec<Tool>,
+    mode: ToolMode,
+    /// The nesting of this conversation, from 0.
+    depth: u32,
+}
+
+impl Chat {
+    /// Adds a message of the user.
+    pub fn say(&mut self, text: impl Into<String>) {
+        self.conversation.push_user(vec![Part::text(text)]);
+    }
+
+    /// Adds a message of the user with several parts.
+    pub fn say_parts(&mut self, parts: Vec<Part>) {
+        self.conversation.push_user(parts);
+    }
+
+    /// Returns the conversation, for its size and its reminder.
+    pub fn conversation(&mut self) -> &mut Conversation {
+        &mut self.conversation
+    }
+
+    /// Returns the request that is sent next.
+    pub fn next_request(&mut self, sample: u32) -> Request {
+        self.conversation.request(sample)
+    }
+
+    /// Returns the calls of a reply.
+    fn calls(&self, reply: &Reply) -> Vec<ToolCall> {
+        match self.mode {
+            ToolMode::Native => reply.tool_calls.clone(),
+            ToolMode::Fenced => fenced::calls(&reply.text, &self.tools),
+        }
+    }
+
+    fn push_results(&mut self, results: Vec<ToolResult>) {
+        match self.mode {
+            ToolMode::Native => self.conversation.push_results(results),
+            ToolMode::Fenced => self.conversation.push_user(fenced::results(&results)),
+        }
+    }
+}
+
+/// The settings of new conversations.
+#[derive(Clone, Copy, Debug)]
+pub struct ChatSettings {
+    pub mode: ToolMode,
+    pub keep_reasoning: bool,
+    pub trim: TrimPolicy,
+}
+
+impl ChatSettings {
+    /// Creates an empty conversation.
+    pub fn chat(self, system: &str, tools: Vec<Tool>, depth: u32) -> Chat {
+        let (system, offered) = match self.mode {
+            ToolMode::Native => (system.to_owned(), tools.clone()),
+            ToolMode::Fenced if tools.is_empty() => (system.to_owned(), Vec::new()),
+            ToolMode::Fenced => (
+                format!("{system}{}", fenced::description(&tools)),
+                Vec::new(),
+            ),
+        };
+        Chat {
+            conversation: Conversation::new(system, offered, self.keep_reasoning, self.trim),
+            tools,
+            mode: self.mode,
+            depth,
+        }
+    }
+}
+
+/// The usage of a play that its agent has not reported yet.
+pub(crate) type SharedUsage = Arc<Mutex<ModelUsage>>;
+
+/// Sends the requests of a play and counts their usage.
+pub struct Engine {
+    pub(crate) calls: LoggedCalls,
+    limits: Limits,
+    /// The usage of the play.
+    total: ModelUsage,
+    unreported: SharedUsage,
+    /// The sample number of the first request of each turn.
+    first_sample: u32,
+}
+
+impl Engine {
+    pub(crate) fn new(
+        calls: LoggedCalls,
+        limits: Limits,
+        unreported: SharedUsage,
+        first_sample: u32,
+    ) -> Self {
+        Self {
+            calls,
+            limits,
+            total: ModelUsage::default(),
+            unreported,
+            first_sample,
+        }
+    }
+
+    /// Returns the usage of the play so far.
+    pub fn total(&self) -> &ModelUsage {
+        &self.total
+    }
+
+    /// Lets the model call tools until it answers, a tool ends the turn, or a limit is reached.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the play cannot continue.
+    pub fn turn(
+        &mut self,
+        chat: &mut Chat,
+        toolbox: &mut dyn Toolbox,
+    ) -> Result<TurnEnd, AgentError> {
+        if chat.depth > self.limits.max_depth {
+            let depth = LimitReached::Depth(self.limits.max_depth);
+            return Ok(TurnEnd::Limit(depth));
+        }
+        let mut errors = 0;
+        for iteration in 1..=self.limits.max_iterations {
+            if let Err(limit) = self.limits.check_usage(&self.total) {
+                return Ok(TurnEnd::Limit(limit));
+            }
+            let reply = self.ask(chat)?;
+            chat.conversation.push_reply(&reply);
+            let calls = chat.calls(&reply);
+            if calls.is_empty() {
+                return Ok(TurnEnd::Answer(Box::new(reply)));
+            }
+            let mut results = Vec::new();
+            for call in &calls {
+                let output = self.execute(chat, call, toolbox)?;
+                errors = if output.is_error { errors + 1 } else { 0 };
+                results.push(ToolResult {
+                    id: call.id.clone(),
+                    name: call.name.clone(),
+                    output: output.text,
+                    is_error: output.is_error,
+                });
+            }
+            chat.push_results(results);
+            if toolbox.ends_turn() {
+                return Ok(TurnEnd::Tool(Box::new(reply)));
+            }
+            if errors >= self.limits.max_consecutive_errors {
+                return Ok(TurnEnd::Limit(LimitReached::Errors(errors)));
+            }
+            if iteration + 1 == self.limits.max_iterations {
+                chat.say(LAST_REQUEST);
+            }
+        }
+        let iterations = LimitReached::Iterations(self.limits.max_iterations);
+        Ok(TurnEnd::Limit(iterations))
+    }
+
+    /// Executes a call, after a check that the tool exists and that the arguments are an object.
+    fn execute(
+        &mut self,
+        chat: &Chat,
+        call: &ToolCall,
+        toolbox: &mut dyn Toolbox,
+    ) -> Result<ToolOutput, AgentError> {
+        let Some(tool) = chat.tools.iter().find(|tool| tool.name == call.name) else {
+            let names: Vec<&str> = chat.tools.iter().map(|tool| tool.name.as_str()).collect();
+            return Ok(ToolOutput::error(format!(
+                "there is no tool `{}`; the tools are {}",
+                call.name,
+                names.join(", ")
+            )));
+        };
+        let Value::Object(fields) = &call.arguments else {
+            return Ok(ToolOutput::error(
+                "the arguments are not a JSON object; call the tool again with valid JSON",
+            ));
+        };
+        let required = tool.parameters["required"].as_array().into_iter().flatten();
+        let mut names = required.filter_map(Value::as_str);
+        if let Some(missing) = names.find(|name| !fields.contains_key(*name)) {
+            return Ok(ToolOutput::error(format!(
+                "the argument `{missing}` is missing"
+            )));
+        }
+        toolbox.call(&call.name, &call.arguments, &mut self.calls)
+    }
+
+    /// Sends the next request until there is a reply with content.
+    fn ask(&mut self, chat: &mut Chat) -> Result<Reply, AgentError> {
+        let mut cuts = 0;
+        let mut retries = 0;
+        loop {
+            let request = chat.conversation.request(self.first_sample + retries);
+            let answer = self.calls.ask(&request);
+            self.count_usage();
+            let problem = match answer? {
+                Ok(reply) if !reply.tool_calls.is_empty() || !reply.text.trim().is_empty() => {
+                    return Ok(reply);
+                }
+                Ok(reply) => describe_empty(&reply),
+                Err(failure)
+                    if is_context_overflow(&failure)
+                        && cuts < MAX_CONTEXT_CUTS
+                        && chat.conversation.remove_older_half() =>
+                {
+                    cuts += 1;
+                    continue;
+                }
+                Err(failure) if failure.kind == FailureKind::TimedOut => failure.message,
+                Err(failure) => return Err(error_of_failure(failure)),
+            };
+            if retries == MAX_RETRIES {
+                return Err(AgentError::Failed(format!(
+                    "{problem} (asked {} times)",
+                    retries + 1
+                )));
+            }
+            retries += 1;
+        }
+    }
+
+    /// Adds the usage of the last call to the totals.
+    fn count_usage(&mut self) {
+        let spent = self.calls.take_spent();
+        self.total += spent;
+        let mut unreported = self
+            .unreported
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *unreported += spent;
+    }
+}
+
+/// Describes a reply without content, for an error message.
+fn describe_empty(reply: &Reply) -> String {
+    match &reply.finish {
+        Finish::Refused(why) => format!("the model refused: {why}"),
+        Finish::Length => "the reply reached the limit of output tokens before any text".to_owned(),
+        _ => "the reply was empty".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

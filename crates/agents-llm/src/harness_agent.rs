@@ -1,0 +1,259 @@
+//! What all agents of this crate share: how they are named, configured and created.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use rhae_agents::{
+    Agent, AgentEntry, AgentError, AgentFactory, LoggedCalls, ModelPlayer, PlayContext, View,
+};
+use rhae_llm::Request;
+
+use crate::conversation::TrimPolicy;
+use crate::engine::{ChatSettings, Engine, SharedUsage, ToolMode};
+use crate::limits::Limits;
+use crate::prompts::{EmbeddedPrompt, PromptError, PromptSet};
+use crate::python::{PythonRuntime, PythonSettings};
+use crate::threaded::{Player, ThreadedAgent};
+use crate::{duck, rgb, world_model};
+
+/// The maximum number of characters of a text in a recording. The model log has the full text.
+const MAX_RECORDED_CHARS: usize = 12_000;
+
+/// Every agent of this crate.
+const KINDS: &[Kind] = &[rgb::KIND, duck::KIND, world_model::KIND];
+
+/// The entries of all agents of this crate, in the order of help texts.
+pub const AGENTS: &[AgentEntry] = &[rgb::KIND.entry, duck::KIND.entry, world_model::KIND.entry];
+
+/// A kind of agent: one module.
+pub(crate) struct Kind {
+    pub(crate) entry: AgentEntry,
+    pub(crate) prompts: &'static [EmbeddedPrompt],
+    /// Python code that defines names for the code of the model.
+    pub(crate) prelude: &'static str,
+    /// Creates the player of one play.
+    pub(crate) new: fn(AgentParts) -> Box<dyn Player>,
+    /// Returns the first request of a play that starts with this view.
+    pub(crate) first_request: fn(&AgentSettings, &View<'_>) -> Request,
+}
+
+/// What an agent is created from, besides the play.
+#[derive(Clone, Debug)]
+pub(crate) struct AgentSettings {
+    pub(crate) prompts: PromptSet,
+    pub(crate) chat: ChatSettings,
+    /// The sample number of the first request of each turn. It depends on the seed, so that recorded
+    /// answers of different repeats can be distinguished.
+    pub(crate) first_sample: u32,
+}
+
+/// What one play of an agent is created from.
+pub(crate) struct AgentParts {
+    pub(crate) settings: AgentSettings,
+    pub(crate) engine: Engine,
+    pub(crate) python: Arc<PythonRuntime>,
+}
+
+/// The reason why an agent cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum HarnessAgentError {
+    #[error(transparent)]
+    Prompts(#[from] PromptError),
+    /// The interpreter or its sandbox cannot be used.
+    #[error("{0}")]
+    Python(String),
+    #[error(
+        "`request` of the model `{0}` contains `tools`, but agents with tools send their own; remove it"
+    )]
+    ConfiguredTools(String),
+}
+
+/// An agent of this crate, with the settings that all its plays share.
+pub struct HarnessAgent {
+    kind: &'static Kind,
+    player: Arc<ModelPlayer>,
+    prompts: PromptSet,
+    limits: Limits,
+    python: Arc<PythonRuntime>,
+}
+
+impl HarnessAgent {
+    /// Opens an agent: loads its prompts and finds a Python interpreter.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the prompts cannot be loaded, or if the code of a model cannot be
+    /// executed safely on this system.
+    ///
+    /// # Panics
+    ///
+    /// Panics if [`AGENTS`] has no agent with this name.
+    pub fn open(
+        name: &str,
+        player: ModelPlayer,
+        prompts: Option<&Path>,
+        python: &PythonSettings,
+    ) -> Result<Self, HarnessAgentError> {
+        let kind = find(name).expect("the caller has checked the name");
+        if player.model.config().request.contains_key("tools") {
+            let model = player.model.name().to_owned();
+            return Err(HarnessAgentError::ConfiguredTools(model));
+        }
+        Ok(Self {
+            kind,
+            player: Arc::new(player),
+            prompts: PromptSet::load(name, kind.prompts, prompts)?,
+            limits: Limits::default(),
+            python: PythonRuntime::open(python).map_err(HarnessAgentError::Python)?,
+        })
+    }
+
+    /// Returns the digest of the prompts, which results contain.
+    pub fn prompts_digest(&self) -> String {
+        self.prompts.digest()
+    }
+
+    /// Returns the system prompt without what describes the tools.
+    pub fn system_prompt(&self) -> String {
+        self.prompts.fill("system", &[])
+    }
+
+    /// Replaces the limits of each play.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    fn settings(&self, seed: u64) -> AgentSettings {
+        let model = &self.player.model;
+        let mode = if model.has_tool_calls() {
+            ToolMode::Native
+        } else {
+            ToolMode::Fenced
+        };
+        let is_needed = mode == ToolMode::Native && model.needs_reasoning_with_tools();
+        AgentSettings {
+            prompts: self.prompts.clone(),
+            chat: ChatSettings {
+                mode,
+                keep_reasoning: self.player.keep_reasoning || is_needed,
+                trim: TrimPolicy::new(self.player.context_tokens),
+            },
+            first_sample: u32::try_from(seed % (1 << 24)).unwrap_or(0) << 6,
+        }
+    }
+}
+
+/// Returns the name of the agent and of the model in `NAME:MODEL`, or `None` if this crate has no
+/// such agent.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_agents_llm::split_name;
+///
+/// assert_eq!(split_name("rgb:big"), Some(("rgb", "big")));
+/// assert_eq!(split_name("model:big"), None);
+/// assert_eq!(split_name("rgb"), None);
+/// ```
+pub fn split_name(agent: &str) -> Option<(&str, &str)> {
+    agent
+        .split_once(':')
+        .filter(|(name, _)| find(name).is_some())
+}
+
+fn find(name: &str) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.entry.name == name)
+}
+
+impl fmt::Debug for HarnessAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+impl AgentFactory for HarnessAgent {
+    fn name(&self) -> String {
+        format!("{}:{}", self.kind.entry.name, self.player.model.name())
+    }
+
+    fn build(&self, context: &PlayContext) -> Result<Box<dyn Agent>, AgentError> {
+        let settings = self.settings(context.seed);
+        let calls = LoggedCalls::open(&self.player, &context.model_log)?;
+        let cancel = calls.cancel_token().clone();
+        let unreported = SharedUsage::default();
+        let engine = Engine::new(
+            calls,
+            self.limits,
+            Arc::clone(&unreported),
+            settings.first_sample,
+        );
+        let player = (self.kind.new)(AgentParts {
+            settings,
+            engine,
+            python: Arc::clone(&self.python),
+        });
+        Ok(Box::new(ThreadedAgent::start(player, cancel, unreported)?))
+    }
+
+    fn first_request(&self, seed: u64, view: &View<'_>) -> Request {
+        (self.kind.first_request)(&self.settings(seed), view)
+    }
+
+    fn player(&self) -> &Arc<ModelPlayer> {
+        &self.player
+    }
+}
+
+/// Shortens a text for a recording.
+pub(crate) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_RECORDED_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_agents_agree() {
+        let names = |entries: &mut dyn Iterator<Item = &'static AgentEntry>| {
+            entries.map(|entry| entry.name).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names(&mut AGENTS.iter()),
+            names(&mut KINDS.iter().map(|kind| &kind.entry))
+        );
+        for entry in AGENTS {
+            assert_eq!(entry.form, format!("{}:MODEL", entry.name));
+            assert!(
+                rhae_agents::AGENTS
+                    .iter()
+                    .all(|other| other.name != entry.name),
+                "{entry:?}"
+            );
+        }
+    }
+
+    /// `docs/agents.md` and the page of each agent describe it.
+    #[test]
+    fn documentation_lists_every_agent() {
+        let text = include_str!("../../../docs/agents.md");
+        for entry in AGENTS {
+            let row = format!("| `{}` | {} |", entry.form, entry.summary);
+            assert!(text.contains(&row), "docs/agents.md needs the row\n{row}");
+            let page = format!("agents/{}.md", entry.name);
+            assert!(
+                text.contains(&page),
+                "docs/agents.md needs a link to {page}"
+            );
+            let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("../../docs")
+                .join(page);
+            assert!(path.is_file(), "{}", path.display());
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Agents against real parts: models behind HTTP, built-in games, and Python in the sandbox.
+
+#![cfg(feature = "hosting")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod containment;
+mod duck;
+mod interpreter;
+mod rgb;
+mod setup;
+mod world_model;
