@@ -14,7 +14,7 @@
 //! | analysis | [`ExploredLevel`], [`ValidationReport`], [`DatabaseReport`] | `--json` of `rhae explore`, `rhae validate` and `rhae db check` |
 //! | REST bodies | [`CommandBody`], [`OpeningBody`], [`FrameResponse`], [`GameListing`], [`PlayListing`], [`PlayEvent`] | the HTTP API |
 //! | facts, scores, keys | [`GameFacts`], [`LevelScores`], [`KeyListing`], [`NoveltyReport`] | `--json` of commands |
-//! | human studies | [`StudyProtocol`], [`StudyRecord`], [`BaselineFile`] | the log of a study, protocols and published baselines |
+//! | human studies | [`StudyProtocol`], [`StudyRecord`], [`StudySummary`], [`BaselineFile`] | the log, the protocol, the numbers and the published baselines of a study |
 //! | packed frames | [`Packer`], [`ObservationView`] | browser player, event streams |
 //!
 //! # Invariants
@@ -79,6 +79,7 @@ mod study;
 mod study_baselines;
 mod study_event;
 mod study_protocol;
+mod study_summary;
 mod time;
 mod usage;
 mod validation;
@@ -139,6 +140,7 @@ pub use study_protocol::{
     AnalysisPlan, AssignmentDesign, AttemptRule, ConsentText, DemographicQuestion, EarlyLeave,
     LowEffortRule, STUDY_PROTOCOL_VERSION, StudyLimits, StudyMoney, StudyProtocol, TargetCounts,
 };
+pub use study_summary::{MedianMinutes, StudySummary};
 pub use time::{compact_utc, rfc3339_utc};
 pub use usage::ModelUsage;
 pub use validation::{

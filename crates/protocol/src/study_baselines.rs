@@ -45,7 +45,7 @@ pub struct EnvironmentBaselines {
 pub struct LevelBaseline {
     /// The number of the level, from 1.
     pub level: u32,
-    /// The number of people tested, without those who were interrupted in the level.
+    /// The number of people tested, without the people who were interrupted in the level.
     pub people: usize,
     /// The number of people who completed the level.
     pub completed: usize,
@@ -68,7 +68,7 @@ pub struct MethodBaseline {
     pub actions: Option<u32>,
     /// Whether fewer than two people completed the level.
     pub provisional: bool,
-    /// The exact interval of the median of those who completed the level; only for the upper median.
+    /// The exact interval of the median of the people who completed the level; only for the upper median.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<CountInterval>,
     /// The range of the baseline over resamples of the people tested.

@@ -24,6 +24,8 @@ pub enum StudyChain {
     Study,
     Participant(ParticipantId),
     Sitting(SittingId),
+    /// What is remembered of an erased person until the study is closed.
+    Memory(ParticipantId),
 }
 
 /// One line of the log.
@@ -134,17 +136,18 @@ pub enum StudyEvent {
         /// The hashes of the attempts that contributed.
         attempts: BTreeSet<Digest>,
     },
-    /// All records of a person were removed. What is listed here remains until the study is closed,
-    /// so that the person has no second first contact with an environment.
+    /// All records of a person were removed.
     Erased {
         participant: ParticipantId,
-        person_key: PersonKey,
-        families: BTreeSet<String>,
         sittings: BTreeSet<SittingId>,
         /// The hashes of the erased attempts.
         attempts: BTreeSet<Digest>,
         /// The number of removed records.
         records: u64,
+    },
+    /// What was remembered of erased people was removed, because the study is closed.
+    Forgotten {
+        participants: BTreeSet<ParticipantId>,
     },
 
     // The chain of a participant.
@@ -182,6 +185,14 @@ pub enum StudyEvent {
     Withdrew {
         data: WithdrawnData,
         receipt: String,
+    },
+
+    // The memory of an erased person.
+    /// What remains until the study is closed, so that the person has no second first contact with
+    /// an environment.
+    Remembered {
+        person_key: PersonKey,
+        families: BTreeSet<String>,
     },
 
     // The chain of a sitting.
