@@ -40,6 +40,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("rhae-inspect", 4),
     ("rhae-eval", 5),
     ("rhae-harness", 5),
+    ("rhae-study", 5),
     ("rhae-tui", 5),
     ("rhae-analysis", 6),
     ("rhae-server", 6),
@@ -56,9 +57,9 @@ const DEV: u8 = 9;
 
 /// Crates that may not use I/O, clocks or ambient randomness. Each has a `clippy.toml` that bans
 /// the corresponding functions.
-const PURE: [&str; 11] = [
+const PURE: [&str; 12] = [
     "engine", "scoring", "stats", "tasks", "games", "explore", "percept", "solve", "session",
-    "validate", "web",
+    "study", "validate", "web",
 ];
 
 /// Files that may exceed [`MAX_LINES`], with the reason.
