@@ -98,3 +98,16 @@ pub struct ResamplingRange {
     /// The share of resamples in which the baseline does not exist.
     pub undefined: f64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn level_keeps_its_serialised_form() {
+        let text = r#"{"level":1,"people":10,"completed":6,"best":12,"methods":{"docs-2026-04":{"rule":"upper median","actions":22,"provisional":false,"interval":{"low":12,"high":90,"coverage":0.96875},"resampling":{"low":15,"high":90,"undefined":0.0001},"leave_one_out":[18,22]},"paper-2026-03":{"rule":"second best","provisional":true,"resampling":{"undefined":1.0}}},"attempts":["ab"]}"#;
+        let level: LevelBaseline = serde_json::from_str(text).unwrap();
+        assert_eq!(level.methods["paper-2026-03"].actions, None);
+        assert_eq!(serde_json::to_string(&level).unwrap(), text);
+    }
+}

@@ -171,3 +171,44 @@ pub struct AnalysisPlan {
     /// The scoring method whose baselines are the result of the study.
     pub method: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn designs_and_rules_keep_their_serialised_names() {
+        let json = |value: serde_json::Result<String>| value.unwrap();
+        assert_eq!(
+            json(serde_json::to_string(&AssignmentDesign::Need)),
+            r#""need""#
+        );
+        let fixed = AssignmentDesign::Fixed { per_sitting: 9 };
+        assert_eq!(
+            json(serde_json::to_string(&fixed)),
+            r#"{"fixed":{"per_sitting":9}}"#
+        );
+        assert_eq!(
+            json(serde_json::to_string(&EarlyLeave::PerQuarterHour)),
+            r#""per-quarter-hour""#
+        );
+        assert_eq!(
+            json(serde_json::to_string(&TargetCounts::Starts)),
+            r#""starts""#
+        );
+        for rule in AttemptRule::ALL {
+            assert_eq!(serde_json::to_value(rule).unwrap(), rule.name());
+        }
+    }
+
+    #[test]
+    fn misspelt_field_is_an_error() {
+        let text =
+            r#"{"currency":"USD","fee_minor":1,"bonus_minor":1,"early_leave":"full","fees":2}"#;
+        let error = serde_json::from_str::<StudyMoney>(text).unwrap_err();
+        assert!(
+            error.to_string().contains("unknown field `fees`"),
+            "{error}"
+        );
+    }
+}

@@ -179,6 +179,19 @@ mod tests {
         );
     }
 
+    /// A preset never changes, because published studies name it. A correction is a new preset.
+    #[test]
+    fn presets_keep_their_hashes() {
+        let hashes = Preset::ALL.map(|preset| crate::canonical::digest(&preset.protocol()).0);
+        assert_eq!(
+            hashes,
+            [
+                "c2fde504a0c4e4e624f1bf70ebcaa1b0fa6559381394ee1195cdd62675b3fdda",
+                "1fae46c820d50f29701c0d330d97c932a040529304bc18d434fa45e535cbae69"
+            ]
+        );
+    }
+
     #[test]
     fn presets_differ_in_what_counts() {
         let (paper, own) = (Preset::Paper.protocol(), Preset::Rhae1.protocol());
