@@ -293,6 +293,7 @@ class _Arguments:
     timeout: float | None
     keep_reasoning: bool
     context_tokens: int | None
+    prompts: _Path | None
 
 
 #: The arguments that may be given with ``resume``. A resumed run takes the others from its folder.
@@ -340,6 +341,7 @@ def run(
     timeout: float | None = None,
     keep_reasoning: bool = False,
     context_tokens: int | None = None,
+    prompts: _Path | None = None,
     resume: _Path | None = None,
     progress: Callable[[RunProgress], object] | None = None,
 ) -> RunResults:
@@ -349,8 +351,8 @@ def run(
     --help`` and ``docs/reference/cli.md`` list. Notes about the run are issued as warnings.
 
     Args:
-        agent: A built-in agent such as ``"explorer"`` or ``"random"``, ``"model:NAME"`` or
-            ``"replay:FILE"``.
+        agent: A built-in agent such as ``"explorer"`` or ``"random"``, ``"model:NAME"``,
+            another agent with a model such as ``"rgb:NAME"``, or ``"replay:FILE"``.
         agent_cmd: The shell command of an agent that exchanges JSON lines, instead of ``agent``.
         games: The ids of the environments, or ``"all"``; the games of ``games_dir`` or, without such a
             folder, all environments if ``None``.
@@ -381,6 +383,7 @@ def run(
         timeout: The time limit for one request to the model, retries included, in seconds.
         keep_reasoning: Send the provider's reasoning back with the conversation.
         context_tokens: Drop the oldest turns of a conversation beyond this many tokens.
+        prompts: A folder with files ``AGENT/NAME.md`` that replace the prompts of an agent with tools.
         resume: The folder of an interrupted run, to continue it. Only ``task_timeout``,
             ``run_timeout``, ``jobs``, ``games_dir``, ``unsafe_host``, ``key``, ``models``,
             ``max_cost``, ``rate_limit``, ``timeout`` and ``progress`` may be given with it. If other
@@ -437,6 +440,7 @@ def run(
         timeout=timeout,
         keep_reasoning=keep_reasoning,
         context_tokens=context_tokens,
+        prompts=prompts,
     )
     if resume is not None:
         given = [f"`{name}`" for name, value in vars(arguments).items() if name not in _RESUMABLE and not _is_default(value)]

@@ -12,9 +12,10 @@ use clap::Args;
 use rhae_engine::Catalog;
 
 use crate::output;
+use rhae_harness::PythonSettings;
 
 #[cfg(feature = "hosting")]
-use sandboxed::load;
+use sandboxed::{launcher, load};
 #[cfg(feature = "hosting")]
 pub(crate) use sandboxed::{SANDBOXED, SandboxedArgs, run_sandboxed};
 
@@ -47,6 +48,16 @@ pub(crate) struct HostedGamesArgs {
 }
 
 impl HostedGamesArgs {
+    /// Returns how the code of a model is executed: with the same interpreter and sandbox as games.
+    pub(crate) fn python_tool(&self) -> Result<PythonSettings> {
+        Ok(PythonSettings {
+            launcher: launcher()?,
+            python: self.python.clone(),
+            unsafe_host: self.unsafe_host,
+            ..PythonSettings::default()
+        })
+    }
+
     /// Loads the built-in environments and those of the given folders.
     pub(crate) fn games(&self) -> Result<Arc<dyn Catalog>> {
         self.games_in(&self.games_dir)
@@ -109,6 +120,12 @@ impl HostedGamesArgs {
         }
         flags
     }
+}
+
+/// Returns no program: a build without the feature `hosting` has no sandbox.
+#[cfg(not(feature = "hosting"))]
+fn launcher() -> Result<Vec<std::ffi::OsString>> {
+    Ok(Vec::new())
 }
 
 /// Returns the built-in environments, the only ones of a build without the feature `hosting`.

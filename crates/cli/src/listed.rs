@@ -17,7 +17,10 @@ pub(crate) struct Listed<T> {
 /// Returns the parser of `--agent`. Whether the agent exists is checked when it is created.
 pub(crate) fn agent() -> Listed<String> {
     Listed {
-        values: || AGENTS.iter().map(|entry| entry.form.into()).collect(),
+        values: || {
+            let agents = AGENTS.iter().chain(rhae_harness::AGENTS_WITH_TOOLS);
+            agents.map(|entry| entry.form.into()).collect()
+        },
         parse: |name| Ok(name.to_owned()),
     }
 }

@@ -48,6 +48,7 @@ const INCOMPLETE: u8 = 3;
   rhae run --agent-cmd \"python my_agent.py\" --out runs/mine
   rhae run --resume runs/mine
   rhae run --agent model:big --games kq19 --max-cost 20
+  rhae run --agent rgb:big --games kq19 --max-cost 20
   ARC_API_KEY=… rhae run --server https://three.arcprize.org --games ls20 --budget 200"
 )]
 pub(crate) struct RunArgs {
@@ -110,7 +111,7 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Args)]
-#[command(next_help_heading = "Models (--agent model:NAME)")]
+#[command(next_help_heading = "Agents with a model (--agent model:NAME, rgb:NAME, …)")]
 struct ModelArgs {
     #[command(flatten)]
     models: ModelsArgs,
@@ -122,6 +123,10 @@ struct ModelArgs {
     /// [default: as configured for the model, or 175,000]
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(CONTEXT_TOKENS_RANGE))]
     context_tokens: Option<u64>,
+    /// Folder with files AGENT/NAME.md that replace the prompts of an agent with tools
+    /// (docs/agents.md)
+    #[arg(long, value_name = "DIR")]
+    prompts: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
@@ -229,6 +234,8 @@ fn model_options(args: &RunArgs, agent: Option<&str>) -> Result<ModelOptions> {
         context_tokens: args.model.context_tokens,
         rate_limit: args.limits.rate_limit()?,
         request_timeout_s: args.limits.timeout,
+        prompts: args.model.prompts.clone(),
+        python: args.hosted.python_tool()?,
     })
 }
 

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rhae_agents::{Agent as _, AgentSpec, ModelAgent, ModelPlayer, View, log_path};
 use rhae_engine::{ActionKind, ActionSet, Catalog, Frame, PlayState};
-use rhae_llm::{Attempt, CostBound, SpendGuard, SpendRefusal};
+use rhae_llm::{Attempt, CostBound, Request, SpendGuard, SpendRefusal};
 use rhae_protocol::{ResetRule, RunConfig};
 use rhae_session::Play;
 
@@ -27,25 +27,33 @@ use crate::{Budget, HarnessError, RunSpec};
 ///
 /// Returns [`HarnessError::SpendLimit`] if no play can send its first request.
 pub(crate) fn check_new(
-    player: &ModelPlayer,
+    agent: &AgentSpec,
     config: &RunConfig,
     local: &dyn Catalog,
     jobs: usize,
 ) -> Result<(), HarnessError> {
+    let (player, first_request): (_, FirstRequest<'_>) = match agent {
+        AgentSpec::Model(player) => (player, &|seed, view| player.first_request(seed, view)),
+        AgentSpec::External(agent) => (agent.player(), &|seed, view| {
+            agent.first_request(seed, view)
+        }),
+        _ => return Ok(()),
+    };
     let plays = (1..=config.repeat)
         .flat_map(|repeat| config.games.iter().map(move |id| (repeat, id.as_str())));
     check(player, config, plays.take(jobs.max(1)), |repeat, id| {
         let Some(play) = open(local, id, config.env_seed) else {
-            return Some(NextRequest::of_unknown_play(player));
+            return Some(NextRequest::of_unknown_play(player, first_request));
         };
         let first = ObservationBuffer::of(&play.current());
-        let request = player.first_request(config.agent_seed(repeat), &first.view());
+        let request = first_request(config.agent_seed(repeat), &first.view());
         Some(NextRequest::exact(player.model.cost_bound(&request)))
     })
 }
 
 /// Checks a resumed run whose `waiting` plays have not ended. The caller must have locked the run,
-/// because the model logs are opened.
+/// because the model logs are opened. Agents with tools are not checked, because a replay would
+/// execute code; their plays are suspended at the first request that does not fit.
 ///
 /// # Errors
 ///
@@ -68,7 +76,8 @@ pub(crate) fn check_resumed(
         plays.take(spec.jobs.max(1)),
         |repeat, id| {
             let Some(mut play) = open(local, id, config.env_seed) else {
-                return Some(NextRequest::of_unknown_play(player));
+                let first_request = |seed, view: &View<'_>| player.first_request(seed, view);
+                return Some(NextRequest::of_unknown_play(player, &first_request));
             };
             let recording = spec.folder.file(&recording_name(repeat, id));
             let seed = config.agent_seed(repeat);
@@ -82,6 +91,9 @@ pub(crate) fn check_resumed(
 pub(crate) fn recording_name(repeat: u32, id: &str) -> String {
     format!("recordings/{repeat}-{id}.jsonl")
 }
+
+/// Returns the first request of a play with this seed and first view.
+type FirstRequest<'a> = &'a dyn Fn(u64, &View<'_>) -> Request;
 
 /// The worst case of the next request of a play.
 struct NextRequest {
@@ -101,7 +113,7 @@ impl NextRequest {
 
     /// Returns the bounds for a play whose environment cannot be opened here: for one frame with the
     /// shortest and with the longest text.
-    fn of_unknown_play(player: &ModelPlayer) -> Self {
+    fn of_unknown_play(player: &ModelPlayer, first_request: FirstRequest<'_>) -> Self {
         let worst = |color: u8, available: ActionSet| {
             let view = View {
                 frames: &[Frame::filled(color)],
@@ -111,7 +123,7 @@ impl NextRequest {
                 available,
                 full_reset: true,
             };
-            player.model.cost_bound(&player.first_request(0, &view))
+            player.model.cost_bound(&first_request(0, &view))
         };
         Self {
             min: worst(0, ActionSet::default()),

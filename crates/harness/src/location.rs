@@ -14,6 +14,7 @@ use rhae_protocol::RunConfig;
 use rhae_runs::{RunFolder, RunsError};
 
 use crate::consent::check_consent;
+use crate::model_player::model_of;
 use crate::request::prepare_resumed;
 use crate::{
     Arena as _, HarnessError, PreparedRun, Progress, RemoteArena, Results, ResumeOptions,
@@ -203,13 +204,13 @@ impl LocatedRun {
     }
 }
 
-/// Loads the models for an agent. Only `model:NAME` needs the file; other agents get no models.
+/// Loads the models for an agent. Only agents with a model need the file; other agents get no models.
 ///
 /// # Errors
 ///
 /// Returns an error if the file is needed and cannot be read or parsed.
 pub fn models_for_agent(agent: Option<&str>, file: &Path) -> Result<Models, HarnessError> {
-    match agent.and_then(|agent| agent.strip_prefix("model:")) {
+    match agent.and_then(model_of) {
         Some(name) => Ok(Models::load_for(file, name)?),
         None => Ok(Models::default()),
     }

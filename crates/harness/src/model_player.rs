@@ -1,10 +1,13 @@
 //! A language model as the agent of a run: its settings, its spend limit and its resumption.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rhae_agents::{CONTEXT_TOKENS, LOG_SUFFIX, ModelPlayer, SYSTEM_PROMPT, spent_in_log};
+use rhae_agents::{
+    AgentSpec, CONTEXT_TOKENS, LOG_SUFFIX, ModelPlayer, SYSTEM_PROMPT, spent_in_log,
+};
+use rhae_agents_llm::{HarnessAgent, PythonSettings, split_name};
 use rhae_llm::{Model, Models, Rate, Request};
 use rhae_protocol::{ModelRun, ModelUsage};
 use rhae_runs::{RunFolder, RunsError, SpendLimit, SpendLimits, Spent};
@@ -13,8 +16,16 @@ use serde_json::Value;
 use crate::HarnessError;
 
 /// Configuration fields that determine the replies. They must not change when a run is resumed.
-const FIXED: [&str; 8] = [
-    "provider", "base_url", "model", "stream", "request", "replies", "file", "of",
+const FIXED: [&str; 9] = [
+    "provider",
+    "base_url",
+    "model",
+    "stream",
+    "tool_calls",
+    "request",
+    "replies",
+    "file",
+    "of",
 ];
 
 /// The options of a language model that plays.
@@ -32,6 +43,10 @@ pub struct ModelOptions {
     pub rate_limit: Option<Rate>,
     /// The time limit of one request in seconds, retries included.
     pub request_timeout_s: Option<f64>,
+    /// The folder whose prompts replace those of an agent with tools.
+    pub prompts: Option<PathBuf>,
+    /// How the code of a model is executed, for agents with tools.
+    pub python: PythonSettings,
 }
 
 impl ModelOptions {
@@ -42,19 +57,68 @@ impl ModelOptions {
             || self.context_tokens.is_some()
             || self.rate_limit.is_some()
             || self.request_timeout_s.is_some()
+            || self.prompts.is_some()
+    }
+}
+
+/// Returns the name of the model in `model:NAME` and `AGENT:NAME`, or `None` if the agent has no
+/// model.
+pub(crate) fn model_of(agent: &str) -> Option<&str> {
+    agent
+        .strip_prefix("model:")
+        .or_else(|| split_name(agent).map(|(_, model)| model))
+}
+
+/// An agent with a model, and the settings of its run.
+pub(crate) struct OpenedAgent {
+    pub(crate) agent: AgentSpec,
+    pub(crate) run: ModelRun,
+    /// A warning if requests have no bound, so that the spend limit may be exceeded.
+    pub(crate) warning: Option<String>,
+}
+
+impl OpenedAgent {
+    /// Opens the agent of a new run, `model:NAME` or another agent with a model.
+    pub(crate) fn open(options: &ModelOptions, agent: &str) -> Result<Self, HarnessError> {
+        let player = OpenedPlayer::open(options, model_of(agent).unwrap_or_default())?;
+        let mut opened = player.into_agent(agent, options.prompts.as_deref(), options)?;
+        let folder = options.prompts.as_deref().map(absolute_text);
+        opened.run.prompts_dir = folder.transpose()?;
+        Ok(opened)
+    }
+
+    /// Opens the agent of a resumed run. What earlier processes spent or possibly paid counts towards
+    /// the limit.
+    pub(crate) fn resume(
+        options: &ModelOptions,
+        agent: &str,
+        run: ModelRun,
+        folder: &RunFolder,
+    ) -> Result<Self, HarnessError> {
+        let started_with = run.prompts_sha256.clone();
+        let prompts = run.prompts_dir.clone().map(PathBuf::from);
+        let prompts = options.prompts.clone().or(prompts);
+        let model = model_of(agent).unwrap_or_default();
+        let player = OpenedPlayer::resume(options, model, run, folder)?;
+        let opened = player.into_agent(agent, prompts.as_deref(), options)?;
+        check(
+            opened.run.prompts_sha256 == started_with,
+            "the prompts of the agent differ from the start of the run; restore them, or start a new run",
+        )?;
+        Ok(opened)
     }
 }
 
 /// An opened model with the limit of its run.
-pub(crate) struct OpenedPlayer {
-    pub(crate) player: ModelPlayer,
-    pub(crate) run: ModelRun,
+struct OpenedPlayer {
+    player: ModelPlayer,
+    run: ModelRun,
     limit: Arc<SpendLimit>,
 }
 
 impl OpenedPlayer {
     /// Opens the model of a new run.
-    pub(crate) fn open(options: &ModelOptions, name: &str) -> Result<Self, HarnessError> {
+    fn open(options: &ModelOptions, name: &str) -> Result<Self, HarnessError> {
         let model = Model::open(&options.models, name)?;
         let run = ModelRun {
             config: config_json(&options.models, name)?,
@@ -67,13 +131,14 @@ impl OpenedPlayer {
             max_cost_usd: options.max_cost_usd,
             rate_limit: options.rate_limit.map(|rate| rate.to_string()),
             request_timeout_s: options.request_timeout_s,
+            prompts_sha256: None,
+            prompts_dir: None,
         };
         Self::new(model, run, ModelUsage::default())
     }
 
-    /// Opens the model of a resumed run. What earlier processes spent or possibly paid counts
-    /// towards the limit.
-    pub(crate) fn resume(
+    /// Opens the model of a resumed run.
+    fn resume(
         options: &ModelOptions,
         name: &str,
         mut run: ModelRun,
@@ -140,11 +205,52 @@ impl OpenedPlayer {
         Ok(Self { player, run, limit })
     }
 
-    /// Returns a warning if requests have no bound, so that the spend limit may be exceeded.
-    pub(crate) fn warning(&self) -> Option<String> {
-        let bound = self.player.model.cost_bound(&Request::text(""));
-        self.limit.warning(&bound)
+    /// Creates the agent that plays with the model.
+    fn into_agent(
+        self,
+        agent: &str,
+        prompts: Option<&Path>,
+        options: &ModelOptions,
+    ) -> Result<OpenedAgent, HarnessError> {
+        let Self {
+            player,
+            mut run,
+            limit,
+        } = self;
+        let bound = player.model.cost_bound(&Request::text(""));
+        let warning = limit.warning(&bound);
+        let agent = match split_name(agent) {
+            Some((name, _)) => {
+                let opened = HarnessAgent::open(name, player, prompts, &options.python);
+                let opened = opened.map_err(|error| HarnessError::Request(error.to_string()))?;
+                run.prompts_sha256 = Some(opened.prompts_digest());
+                run.system_prompt = opened.system_prompt();
+                AgentSpec::External(Arc::new(opened))
+            }
+            None => {
+                check(
+                    prompts.is_none(),
+                    "--prompts replaces the prompts of agents with tools; `model:NAME` has none",
+                )?;
+                AgentSpec::Model(Arc::new(player))
+            }
+        };
+        Ok(OpenedAgent {
+            agent,
+            run,
+            warning,
+        })
     }
+}
+
+/// Returns a folder as the text of an absolute path, for the configuration of a run.
+fn absolute_text(folder: &Path) -> Result<String, HarnessError> {
+    let path = folder
+        .canonicalize()
+        .map_err(RunsError::file("find", folder))?;
+    path.into_os_string()
+        .into_string()
+        .map_err(|name| HarnessError::Request(format!("`{}` is not a UTF-8 path", name.display())))
 }
 
 fn check(holds: bool, message: &str) -> Result<(), HarnessError> {

@@ -401,7 +401,10 @@ impl RunningPlay {
                 action,
                 mut details,
             } = decision;
-            if matches!(self.spec.agent, AgentSpec::Command(_) | AgentSpec::Model(_)) {
+            if matches!(
+                self.spec.agent,
+                AgentSpec::Command(_) | AgentSpec::Model(_) | AgentSpec::External(_)
+            ) {
                 details.t_ms = Some(self.now_ms());
             }
             add_usage(&mut self.shared().spent, play.tally().level(), &details);

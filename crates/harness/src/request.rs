@@ -5,13 +5,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rhae_agents::AgentSpec;
+use rhae_agents::{AgentSpec, UnknownAgent};
 use rhae_engine::{Catalog, CatalogError, Rng};
 use rhae_protocol::{RUN_VERSION, Recording, RunConfig, RunIdentity, SOFTWARE, compact_utc};
 use rhae_runs::{RunFolder, RunsError, new_run_id, now_ms, resume, unused_folder};
 use rhae_scoring::Method;
 
-use crate::model_player::{ModelOptions, OpenedPlayer};
+use crate::model_player::{ModelOptions, OpenedAgent, model_of};
 use crate::{Arena, Budget, HarnessError, RemoteArena, RunSpec, first_request, ranges};
 
 /// The text that selects every environment.
@@ -45,7 +45,8 @@ const STEP_TIMEOUT_S: f64 = 60.0;
 /// ```
 #[derive(Clone, Debug)]
 pub struct RunRequest {
-    /// The agent: a built-in name, `model:NAME` or `replay:FILE`.
+    /// The agent: a built-in name, `model:NAME`, another agent with a model such as `rgb:NAME`, or
+    /// `replay:FILE`.
     pub agent: String,
     /// The shell command of an external agent, instead of `agent`.
     pub agent_cmd: Option<String>,
@@ -142,21 +143,18 @@ impl RunRequest {
             (self.agent, self.games, self.env_seed) =
                 replayed_play(catalog, Path::new(file), named, self.env_seed)?;
         }
-        let model_name = match self.agent.strip_prefix("model:") {
-            Some(name) if self.agent_cmd.is_none() => Some(name.to_owned()),
-            _ => None,
-        };
-        let step_timeout_ms = self.step_timeout_ms(model_name.is_some())?;
+        let has_model = self.agent_cmd.is_none() && model_of(&self.agent).is_some();
+        let step_timeout_ms = self.step_timeout_ms(has_model)?;
         let task_timeout_ms = timeout_ms("task-timeout", self.task_timeout_s)?;
         let run_timeout_ms = timeout_ms("run-timeout", self.run_timeout_s)?;
-        let player = match &model_name {
-            Some(name) => Some(OpenedPlayer::open(&self.model, name)?),
-            None if self.model.is_used() => {
-                return Err(HarnessError::Request(
-                    "--keep-reasoning, --max-cost, --context-tokens, --rate-limit and --timeout require `--agent model:NAME`".to_owned(),
-                ));
-            }
-            None => None,
+        let opened = if has_model {
+            Some(OpenedAgent::open(&self.model, &self.agent)?)
+        } else if self.model.is_used() {
+            return Err(HarnessError::Request(
+                "--keep-reasoning, --max-cost, --context-tokens, --rate-limit, --timeout and --prompts require `--agent model:NAME` or another agent with a model".to_owned(),
+            ));
+        } else {
+            None
         };
         let games = self.selected_games(catalog, remote)?;
         let mut identity = self.identity;
@@ -180,20 +178,20 @@ impl RunRequest {
             server: remote.map(|remote| remote.address().to_owned()),
             competition: self.competition,
             games_dirs: self.games_dirs,
-            model: player.as_ref().map(|opened| opened.run.clone()),
+            model: opened.as_ref().map(|opened| opened.run.clone()),
             identity,
         };
         let mut notes = match remote {
             Some(remote) => remote.check(&config)?,
             None => Vec::new(),
         };
-        let agent = match player {
+        let agent = match opened {
             Some(opened) => {
-                notes.extend(opened.warning());
+                notes.extend(opened.warning);
                 // A play on a server counts, so the check opens none there.
                 let local = remote.map_or(catalog, Arena::replays);
-                first_request::check_new(&opened.player, &config, local, jobs(self.jobs))?;
-                AgentSpec::Model(Arc::new(opened.player))
+                first_request::check_new(&opened.agent, &config, local, jobs(self.jobs))?;
+                opened.agent
             }
             None => agent_of(&config)?,
         };
@@ -271,15 +269,11 @@ pub(crate) fn prepare_resumed(
     config.run_timeout_ms = run_timeout_ms.or(config.run_timeout_ms);
     let agent = match config.model.take() {
         Some(run) => {
-            let name = config
-                .agent
-                .as_deref()
-                .and_then(|agent| agent.strip_prefix("model:"))
-                .unwrap_or_default();
-            let opened = OpenedPlayer::resume(&options.model, name, run, &folder)?;
-            notes.extend(opened.warning());
+            let agent = config.agent.as_deref().unwrap_or_default();
+            let opened = OpenedAgent::resume(&options.model, agent, run, &folder)?;
+            notes.extend(opened.warning);
             config.model = Some(opened.run);
-            AgentSpec::Model(Arc::new(opened.player))
+            opened.agent
         }
         None => agent_of(&config)?,
     };
@@ -443,7 +437,10 @@ fn agent_of(config: &RunConfig) -> Result<AgentSpec, HarnessError> {
             Some(file) => Ok(AgentSpec::Replay(Arc::new(read_recording(Path::new(
                 file,
             ))?))),
-            None => Ok(AgentSpec::built_in(name)?),
+            None => {
+                let unknown = |error: UnknownAgent| error.with_agents(rhae_agents_llm::AGENTS);
+                Ok(AgentSpec::built_in(name).map_err(unknown)?)
+            }
         },
         (None, None) => Err(HarnessError::Config("it names no agent".to_owned())),
     }

@@ -94,6 +94,10 @@ fn summary(
         seed: config.seed,
         method: method.name().to_owned(),
         budget: config.budget.clone(),
+        prompts_sha256: config
+            .model
+            .as_ref()
+            .and_then(|model| model.prompts_sha256.clone()),
         score: headline.mean,
         score_half_width: headline.half_width,
         // A score lies between 0 and 100, so no mean of scores lies outside.

@@ -108,6 +108,12 @@ pub struct ModelRun {
     /// The time limit of one request in seconds, retries included; unlimited if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_timeout_s: Option<f64>,
+    /// The SHA-256 hash of the prompts of an agent with tools, in hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompts_sha256: Option<String>,
+    /// The folder whose prompts replace those of the agent, as an absolute path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompts_dir: Option<String>,
 }
 
 /// The cards that a run opened on a server: `server.json` in the run folder.
@@ -297,6 +303,9 @@ pub struct RunSummary {
     pub method: String,
     /// The budget of each play, as in [`RunConfig`].
     pub budget: String,
+    /// The SHA-256 hash of the prompts of an agent with tools, in hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompts_sha256: Option<String>,
     /// The headline: the mean of the card scores in percent. It includes every environment; a missing
     /// result counts as 0.
     pub score: f64,

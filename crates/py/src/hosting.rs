@@ -10,6 +10,7 @@ use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use rhae_engine::Catalog;
 use rhae_games::Builtin;
+use rhae_harness::PythonSettings;
 use rhae_pyhost::{Games, GamesOptions, Limits};
 
 use crate::errors::host_error;
@@ -26,6 +27,16 @@ pub(crate) struct GamesRequest {
 }
 
 impl GamesRequest {
+    /// Returns how the code of a model is executed: with the same interpreter and sandbox as games.
+    pub(crate) fn python_tool(&self) -> PythonSettings {
+        PythonSettings {
+            launcher: self.launcher.clone(),
+            python: Some(self.python.clone()),
+            unsafe_host: self.unsafe_host,
+            ..PythonSettings::default()
+        }
+    }
+
     /// Loads the built-in environments and those of the folders.
     pub(crate) fn load(&self) -> PyResult<Games> {
         self.load_folders(&self.folders)

@@ -82,6 +82,7 @@ pub(crate) struct RunArguments {
     timeout: Option<f64>,
     keep_reasoning: bool,
     context_tokens: Option<i128>,
+    prompts: Option<PathBuf>,
 }
 
 /// An exception from code that runs detached from the interpreter.
@@ -111,21 +112,21 @@ impl RunArguments {
             Ok(Arc::new(games.load_folders(folders)?))
         };
         let Some(folder) = &self.resume else {
-            return location.prepare(self.request()?, load);
+            return location.prepare(self.request(games)?, load);
         };
         let (folder, config) = open_run(folder)?;
         let options = ResumeOptions {
             jobs: number("jobs", self.jobs)?,
             task_timeout_s: self.task_timeout,
             run_timeout_s: self.run_timeout,
-            model: self.model_options(config.agent.as_deref())?,
+            model: self.model_options(config.agent.as_deref(), games)?,
             agent_cmd: self.agent_cmd.clone(),
             server: self.server.clone(),
         };
         location.prepare_resumed(folder, config, &options, load)
     }
 
-    fn request(&self) -> Result<RunRequest, Raised> {
+    fn request(&self, games: &GamesRequest) -> Result<RunRequest, Raised> {
         if self.agent.is_some() && self.agent_cmd.is_some() {
             let message = "give either `agent` or `agent_cmd`, not both";
             return Err(PyValueError::new_err(message).into());
@@ -155,13 +156,17 @@ impl RunArguments {
             jobs: number("jobs", self.jobs)?,
             out: self.out.clone(),
             competition: self.competition,
-            model: self.model_options(agent)?,
+            model: self.model_options(agent, games)?,
             identity: new_identity(self.name.clone(), self.tags.clone(), self.note.clone()),
             ..default
         })
     }
 
-    fn model_options(&self, agent: Option<&str>) -> Result<ModelOptions, Raised> {
+    fn model_options(
+        &self,
+        agent: Option<&str>,
+        games: &GamesRequest,
+    ) -> Result<ModelOptions, Raised> {
         let file = self.models.clone().unwrap_or_else(default_models_file);
         let rate_limit = self.rate_limit.as_deref().map(str::parse::<Rate>);
         Ok(ModelOptions {
@@ -171,6 +176,8 @@ impl RunArguments {
             context_tokens: number("context_tokens", self.context_tokens)?,
             rate_limit: rate_limit.transpose().map_err(invalid)?,
             request_timeout_s: self.timeout,
+            prompts: self.prompts.clone(),
+            python: games.python_tool(),
         })
     }
 }

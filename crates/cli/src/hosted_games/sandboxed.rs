@@ -18,12 +18,17 @@ use super::HostedGamesArgs;
 /// The name of the hidden command that enters the sandbox.
 pub(crate) const SANDBOXED: &str = "sandboxed";
 
+/// Returns the program that enters the sandbox: this one, with the hidden command.
+pub(super) fn launcher() -> Result<Vec<OsString>> {
+    let program = std::env::current_exe().context("cannot determine the path of this program")?;
+    Ok(vec![program.into_os_string(), SANDBOXED.into()])
+}
+
 /// Loads the built-in environments and those of the folders.
 pub(super) fn load(args: &HostedGamesArgs, folders: &[PathBuf]) -> Result<Arc<dyn Catalog>> {
-    let launcher = std::env::current_exe().context("cannot determine the path of this program")?;
     let options = GamesOptions {
         folders: folders.to_vec(),
-        launcher: vec![launcher.into_os_string(), SANDBOXED.into()],
+        launcher: launcher()?,
         python: args.python.clone(),
         unsafe_host: args.unsafe_host,
         limits: Limits {

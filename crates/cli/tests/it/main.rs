@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod agents_with_tools;
 mod arc;
 mod arc_eval;
 mod arc_eval_resume;

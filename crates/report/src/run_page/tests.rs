@@ -133,6 +133,7 @@ fn summary(cards: &[Scorecard]) -> RunSummary {
         seed: 7,
         method: "docs-2026-04".to_owned(),
         budget: "5x".to_owned(),
+        prompts_sha256: None,
         score: 60.375,
         score_half_width: (cards.len() > 1).then_some(1.5),
         score_interval: (cards.len() > 1).then_some([58.875, 61.875]),
@@ -282,6 +283,8 @@ fn facts_name_the_date_the_provider_and_the_settings() {
         max_cost_usd: Some(2.0),
         rate_limit: None,
         request_timeout_s: None,
+        prompts_sha256: None,
+        prompts_dir: None,
     });
     report.summary.provider = Some("mock".to_owned());
     let spent = |cost_usd| ModelUsage {

@@ -1,0 +1,250 @@
+//! `rhae run --agent rgb:NAME`: agents that combine a model with tools, against a local server that
+//! implements a provider's API.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use rhae_testkit::{Fault, Faults, ModelAnswer, ModelRequest, ModelServer, ServedRequest};
+use serde_json::{Value, json};
+
+use crate::rhae::{Outcome, command};
+
+/// Returns an interpreter, or `None` and reports the test as skipped if there is none.
+fn python() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let python = root.join("target/python/arc-agi-0.9.9/bin/python");
+    if python.is_file() {
+        return Some(python);
+    }
+    rhae_testkit::skip("no Python interpreter in target/python");
+    None
+}
+
+/// The code with which the scripted model finds out where the play is.
+const CODE: &str = "bs = boards()
+level = bs[-1]['score'] + 1
+print('STATE', level, sum(1 for b in bs if b['action'] > 0 and b['level'] == level))";
+
+/// A model that plays kq19: it studies the log with Python, then plans the next five actions.
+fn player_model(request: &ModelRequest) -> ModelAnswer {
+    let last = &request.turns.last().unwrap().1;
+    let Some(state) = last.strip_prefix("STATE ") else {
+        return ModelAnswer::call("python", &json!({"code": CODE}));
+    };
+    let (level, done) = state.trim().split_once(' ').unwrap();
+    let solutions = include_str!("../../../games/src/kq19/solutions.txt");
+    let solution = solutions.lines().nth(level.parse::<usize>().unwrap() - 1);
+    let actions: Vec<String> = solution
+        .unwrap()
+        .split(' ')
+        .skip(done.parse().unwrap())
+        .take(5)
+        .map(|id| format!("ACTION{id}"))
+        .collect();
+    format!("[BRIEFING]\nb\n[PLAN]\np\n[ACTIONS]\n{}", json!(actions)).into()
+}
+
+/// Creates a folder with a configuration of the model `big` on the server.
+fn folder(server: &ModelServer) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "[models.big]\nprovider = \"openai-responses\"\nmodel = \"test-model\"\nkey_env = \"\"\nbase_url = \"{}/v1\"\nstream = true
+retries = {{ attempts = 12, first_pause_s = 0.001, longest_pause_s = 0.01 }}
+breaker = {{ failures = 1000 }}
+request = {{ max_output_tokens = 100 }}
+prices = {{ date = \"2026-11-01\", input = 1, output = 10 }}",
+        server.url()
+    );
+    fs::write(folder.path().join("models.toml"), text).unwrap();
+    folder
+}
+
+fn run(folder: &Path, python: &Path, arguments: &[&str]) -> Outcome {
+    let python = python.to_str().unwrap();
+    let first = ["run", "--json", "--python", python];
+    let mut command = command(folder, &[&first, arguments].concat());
+    command.env_remove("RHAE_MODELS").output().unwrap().into()
+}
+
+fn read(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// Returns what the server bills in millionths of a US dollar.
+fn billed(served: &[ServedRequest]) -> u64 {
+    let cost = |entry: &ServedRequest| entry.input_tokens + 10 * entry.output_tokens;
+    served.iter().map(cost).sum()
+}
+
+/// Returns a cost in millionths of a US dollar.
+fn micro(value: &Value) -> u64 {
+    (value.as_f64().unwrap_or(0.0) * 1e6).round() as u64
+}
+
+#[test]
+fn run_is_scored_reported_and_can_be_replayed() {
+    let Some(python) = python() else { return };
+    let server = ModelServer::start(Faults::mixed(20, 3), player_model);
+    let folder = folder(&server);
+    let arguments = [
+        "--agent", "rgb:big", "--games", "kq19", "--out", "out", "--budget", "22",
+    ];
+    let summary = run(folder.path(), &python, &arguments).succeeded().json();
+    assert_eq!(
+        (&summary["agent"], &summary["finished"]),
+        (&"rgb:big".into(), &true.into())
+    );
+    assert_eq!(summary["environments"][0]["levels_completed"], 2.0);
+    let digest = summary["prompts_sha256"].as_str().unwrap();
+    assert_eq!(digest.len(), 64);
+    let config = read(&folder.path().join("out/config.json"));
+    assert_eq!(config["model"]["prompts_sha256"], digest);
+    // The books of the run and of the server agree to the millionth of a dollar.
+    let served = server.served();
+    let unknown: Vec<ServedRequest> = served
+        .iter()
+        .filter(|entry| matches!(entry.fault, Fault::Cut | Fault::Close | Fault::Malformed))
+        .cloned()
+        .collect();
+    let spent = &summary["spent"];
+    assert_eq!(spent["calls"].as_u64(), Some(served.len() as u64));
+    assert_eq!(spent["uncounted"].as_u64(), Some(unknown.len() as u64));
+    assert_eq!(
+        micro(&spent["cost_usd"]) + billed(&unknown),
+        billed(&served)
+    );
+    let recording = folder.path().join("out/recordings/1-kq19-v1.jsonl");
+    assert!(
+        fs::read_to_string(recording)
+            .unwrap()
+            .contains("\"step\":\"5/5\"")
+    );
+    let page = fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    assert!(page.contains("rgb:big"));
+    let replay = ["replay", "verify", "out/recordings/1-kq19-v1.jsonl"];
+    let verified = command(folder.path(), &replay).output().unwrap();
+    assert!(verified.status.success());
+}
+
+fn spawn(folder: &Path, python: &Path, arguments: &[&str]) -> Child {
+    let python = python.to_str().unwrap();
+    command(folder, &[arguments, &["--python", python]].concat())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn killed_run_resumes_without_paying_twice() {
+    let Some(python) = python() else { return };
+    let slow = |number: usize| Fault::Late(Duration::from_millis(20 + 17 * (number as u64 % 5)));
+    let server = ModelServer::start(Faults::first((0..1000).map(slow)), player_model);
+    let folder = folder(&server);
+    let arguments = [
+        "run", "--agent", "rgb:big", "--games", "kq19", "--budget", "36", "--out", "out",
+    ];
+    let mut child = spawn(folder.path(), &python, &arguments);
+    for kill in 1..5 {
+        while server.served().len() < 4 * kill {
+            assert!(
+                child.try_wait().unwrap().is_none(),
+                "the run ended before it was killed"
+            );
+            std::thread::sleep(Duration::from_millis(3 + 5 * kill as u64));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        child = spawn(folder.path(), &python, &["run", "--resume", "out"]);
+    }
+    assert!(child.wait().unwrap().success());
+    let card = read(&folder.path().join("out/scorecard.json"));
+    let summary = read(&folder.path().join("out/summary.json"));
+    assert_eq!(card["total_actions"], 36);
+    assert_eq!(summary["environments"][0]["levels_completed"], 3.0);
+    // 2 + 3 + 3 plans with two requests each. Each kill interrupts at most one request.
+    let spent = &card["spent"];
+    let uncounted = spent["uncounted"].as_u64().unwrap();
+    assert!(uncounted <= 4, "{uncounted}");
+    assert_eq!(spent["calls"].as_u64(), Some(16 + uncounted));
+    let served = server.served();
+    assert!((16..=16 + uncounted).contains(&(served.len() as u64)));
+    // Every answered request was sent once: only requests that were in flight occur twice.
+    let mut bodies: Vec<String> = served.iter().map(|entry| entry.body.to_string()).collect();
+    bodies.sort();
+    bodies.dedup();
+    assert_eq!(bodies.len(), 16);
+    let possibly_paid = micro(&spent["possibly_paid_usd"]);
+    assert!(billed(&served) <= micro(&spent["cost_usd"]) + possibly_paid);
+}
+
+#[test]
+fn limits_and_settings_are_checked_before_anything_is_sent() {
+    let Some(python) = python() else { return };
+    let server = ModelServer::start(Faults::none(), player_model);
+    let folder = folder(&server);
+    let arguments = [
+        "--agent", "rgb:big", "--games", "kq19", "--budget", "7", "--out", "out",
+    ];
+    let refused = run(
+        folder.path(),
+        &python,
+        &[&arguments[..], &["--max-cost", "0.001"]].concat(),
+    )
+    .failed_with("the spend limit of 0.001 USD is too small");
+    assert!(server.served().is_empty() && !folder.path().join("out").exists());
+    let smallest = refused
+        .err
+        .split("the smallest limit that allows it is ")
+        .nth(1);
+    let smallest = smallest.unwrap().split(' ').next().unwrap();
+    let limited = [&arguments[..], &["--max-cost", smallest]].concat();
+    let stopped = run(folder.path(), &python, &limited);
+    assert_eq!(stopped.code, Some(130), "{}", stopped.err);
+    assert!(
+        stopped.err.contains("the spend limit is reached"),
+        "{}",
+        stopped.err
+    );
+    let paid = server.served().len();
+    assert!(
+        paid >= 1 && billed(&server.served()) <= (smallest.parse::<f64>().unwrap() * 1e6) as u64
+    );
+    // The prompts must be those of the start.
+    let prompts = folder.path().join("prompts/rgb");
+    fs::create_dir_all(&prompts).unwrap();
+    fs::write(prompts.join("system.md"), "Be brave.").unwrap();
+    run(
+        folder.path(),
+        &python,
+        &["--resume", "out", "--prompts", "prompts"],
+    )
+    .failed_with("the prompts of the agent differ from the start of the run");
+    let resumed = run(
+        folder.path(),
+        &python,
+        &["--resume", "out", "--max-cost", "5"],
+    );
+    let summary = resumed.succeeded().json();
+    assert_eq!(summary["environments"][0]["levels_completed"], 1.0);
+    assert_eq!(
+        summary["spent"]["calls"].as_u64(),
+        Some(server.served().len() as u64)
+    );
+    run(folder.path(), &python, &["--agent", "rgb:small"]).failed_with("there is no model `small`");
+    run(folder.path(), &python, &["--agent", "rbg:big"]).failed_with("`rgb:MODEL`");
+    run(
+        folder.path(),
+        &python,
+        &["--agent", "random", "--prompts", "prompts"],
+    )
+    .failed_with("require `--agent model:NAME` or another agent with a model");
+    run(
+        folder.path(),
+        &python,
+        &["--agent", "model:big", "--prompts", "prompts"],
+    )
+    .failed_with("`model:NAME` has none");
+}
