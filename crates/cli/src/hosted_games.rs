@@ -10,14 +10,14 @@ use std::sync::Arc;
 use anyhow::{Result, ensure};
 use clap::Args;
 use rhae_engine::Catalog;
-
-use crate::output;
 use rhae_harness::PythonSettings;
 
-#[cfg(feature = "hosting")]
-use sandboxed::{launcher, load};
+use crate::output;
+
 #[cfg(feature = "hosting")]
 pub(crate) use sandboxed::{SANDBOXED, SandboxedArgs, run_sandboxed};
+#[cfg(feature = "hosting")]
+use sandboxed::{launcher, load};
 
 /// Default time limit of a game for one action, in seconds.
 pub(crate) const HOST_SECONDS: f64 = 10.0;
