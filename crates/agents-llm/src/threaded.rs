@@ -123,7 +123,7 @@ impl ThreadedAgent {
                 unreported: usage,
             };
             let end = player.play(&mut game).err().unwrap_or(AgentError::Stopped);
-            // If nobody receives the error, the play has already ended.
+            // The receiver is gone only if the play has already ended.
             let _ = errors.send(Err(end));
         };
         let thread = std::thread::Builder::new()

@@ -35,7 +35,7 @@ pub(super) fn name(action: Action) -> String {
 ///
 /// # Errors
 ///
-/// Returns what is wrong with the name, for the model.
+/// Returns the mistake in the name, for the model.
 pub(super) fn parse(text: &str, available: ActionSet) -> Result<Action, String> {
     let upper = text.trim().to_ascii_uppercase();
     let (name, arguments) = upper.split_once('(').unwrap_or((&upper, ""));

@@ -34,7 +34,7 @@ pub(crate) const LIMITS: PythonLimits = PythonLimits {
     max_output: 2_000,
 };
 
-/// Returns an interpreter, or `None` and reports the test as skipped if there is none.
+/// Returns an interpreter. Without one, returns `None` and reports the test as skipped.
 pub(crate) fn python() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let python = root.join("target/python/arc-agi-0.9.9/bin/python");

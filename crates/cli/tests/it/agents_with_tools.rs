@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::rhae::{Outcome, command};
 
-/// Returns an interpreter, or `None` and reports the test as skipped if there is none.
+/// Returns an interpreter. Without one, returns `None` and reports the test as skipped.
 fn python() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let python = root.join("target/python/arc-agi-0.9.9/bin/python");
