@@ -8,6 +8,7 @@
 //!
 //! States are exact frames: the agent masks no status bars, and a timer makes every state new.
 
+mod boosted_trees;
 mod features;
 mod priors;
 mod state_graph;
@@ -16,16 +17,19 @@ mod targets;
 mod tests;
 mod value_model;
 
+use std::sync::Arc;
+
 use rhae_engine::{Action, Frame, PlayState, Rng, StateKey, key_of};
 use rhae_percept::{ObjectId, Scene};
 
 use crate::random::{nothing_offered, random_action};
 use crate::registry::{AgentEntry, Constructor};
 use crate::{Agent, AgentError, Decision, View};
-use features::{features, frame_features};
+use boosted_trees::BoostedTrees;
+use features::{action_features, frame_features};
 use priors::Priors;
 use state_graph::{Rating, SIMPLE, StateGraph, StateId, Successor};
-use value_model::{Sample, ValueModel};
+pub use value_model::{ActionFeatures, StateInput, ValueModel, ValueSample};
 
 pub(crate) const ENTRY: AgentEntry = AgentEntry {
     name: "blind-squirrel",
@@ -69,15 +73,20 @@ pub struct BlindSquirrel {
     /// The last action of the graph, whose result is not yet recorded.
     last: Option<(StateId, u16)>,
     /// The transitions of all finished levels.
-    samples: Vec<Sample>,
-    model: Option<ValueModel>,
+    samples: Vec<ValueSample>,
+    model: Box<dyn ValueModel>,
     /// Whether RESET would restart the game: the level has just begun, or the last command was RESET.
     was_reset: bool,
 }
 
 impl BlindSquirrel {
-    /// Creates the agent. The seed makes its random choices.
+    /// Creates the agent with boosted trees as its value model. The seed makes its random choices.
     pub fn new(seed: u64) -> Self {
+        Self::with_model(seed, Box::new(BoostedTrees::default()))
+    }
+
+    /// Creates the agent with another value model.
+    pub fn with_model(seed: u64, model: Box<dyn ValueModel>) -> Self {
         Self {
             rng: Rng::new(seed, 4),
             level: None,
@@ -87,7 +96,7 @@ impl BlindSquirrel {
             priors: Priors::default(),
             last: None,
             samples: Vec::new(),
-            model: None,
+            model,
             was_reset: true,
         }
     }
@@ -107,7 +116,7 @@ impl BlindSquirrel {
                 .extend(targets::samples(&self.graph, self.first));
             let excess = self.samples.len().saturating_sub(MAX_SAMPLES);
             self.samples.drain(..excess);
-            self.model = Some(ValueModel::train(&self.samples));
+            self.model.train(&self.samples);
         }
         self.level = Some(view.levels_completed);
         self.first_frame = view.settled().clone();
@@ -134,8 +143,12 @@ impl BlindSquirrel {
             self.first = None;
             self.last = None;
         }
-        let features = frame_features(view.settled(), &self.first_frame, scene.objects().len());
-        self.graph.insert(key, features, scene, view.available)
+        let frame = view.settled();
+        let input = StateInput {
+            features: frame_features(frame, &self.first_frame, scene.objects().len()),
+            frame: self.model.reads_frames().then(|| Arc::new(frame.clone())),
+        };
+        self.graph.insert(key, input, scene, view.available)
     }
 
     /// Returns the index of the next action of a state, `None` if none is offered.
@@ -179,17 +192,20 @@ impl BlindSquirrel {
     /// Returns the action of a state with the highest value among those that are not bad. The value
     /// of an unknown action is multiplied by its prior.
     fn most_valuable(&self, here: StateId) -> Option<u16> {
-        let model = self.model.as_ref()?;
         let state = &self.graph.states[here.index()];
+        let actions = state.actions.iter().enumerate();
+        let of_actions: Vec<ActionFeatures> = actions
+            .map(|(index, action)| action_features(index, action))
+            .collect();
+        let values = self.model.values(&state.input, &of_actions)?;
         let mut best: Option<(f64, u16)> = None;
-        for (index, action) in (0_u16..).zip(&state.actions) {
+        for ((index, action), value) in (0_u16..).zip(&state.actions).zip(values) {
             let prior = match action.rating {
                 Rating::Bad => continue,
                 Rating::Good => 1.0,
                 Rating::Unknown => self.priors.weight(index),
             };
-            let features = features(&state.features, index.into(), action);
-            let value = f64::from(model.value(&features)) * prior;
+            let value = f64::from(value) * prior;
             if best.is_none_or(|(highest, _)| value > highest) {
                 best = Some((value, index));
             }

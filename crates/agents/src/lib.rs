@@ -65,7 +65,7 @@ mod spec;
 mod stderr_log;
 
 pub use agent::{AbortHandle, Agent, AgentError, Decision, View};
-pub use blind_squirrel::BlindSquirrel;
+pub use blind_squirrel::{ActionFeatures, BlindSquirrel, StateInput, ValueModel, ValueSample};
 pub use explorer::Explorer;
 pub use just_explore::JustExplore;
 pub use model::{

@@ -4,6 +4,7 @@ use rhae_engine::{CELLS, Frame};
 use rhae_percept::CellSet;
 
 use super::state_graph::StateAction;
+use super::value_model::ActionFeatures;
 
 /// The number of frame features: 16 shares of colours, the number of objects, the share of cells that
 /// differ from the level's first frame, and the centre of these cells.
@@ -36,11 +37,18 @@ pub(super) fn frame_features(frame: &Frame, first: &Frame, objects: usize) -> Fr
     features
 }
 
-/// Returns the features of the action with an index at a state.
-pub(super) fn features(frame: &FrameFeatures, index: usize, action: &StateAction) -> Features {
+/// Returns the features of an action at a frame.
+pub(super) fn features(frame: &FrameFeatures, action: &ActionFeatures) -> Features {
     let mut features = [0.0; FEATURES];
     let (of_action, of_frame) = features.split_at_mut(ACTION);
+    of_action.copy_from_slice(action);
     of_frame.copy_from_slice(frame);
+    features
+}
+
+/// Returns the features of the action with an index at a state.
+pub(super) fn action_features(index: usize, action: &StateAction) -> ActionFeatures {
+    let mut of_action = [0.0; ACTION];
     match action.clicked {
         None => of_action[index.min(4)] = 1.0,
         Some(object) => {
@@ -52,5 +60,5 @@ pub(super) fn features(frame: &FrameFeatures, index: usize, action: &StateAction
             of_action[25] = f32::from(object.x) / 64.0;
         }
     }
-    features
+    of_action
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use rhae_engine::{ActionKind, ActionSet, StateKey};
 use rhae_percept::{Object, ObjectId, Scene};
 
-use super::features::FrameFeatures;
 use super::priors::Priors;
+use super::value_model::StateInput;
 
 /// The largest number of states. A graph that exceeds it is dropped, see [`StateGraph::is_full`].
 const MAX_STATES: usize = 65_536;
@@ -72,7 +72,7 @@ pub(super) struct StateAction {
 }
 
 pub(super) struct State {
-    pub(super) features: FrameFeatures,
+    pub(super) input: StateInput,
     pub(super) actions: Vec<StateAction>,
     /// The transitions that lead here. Some may be outdated.
     predecessors: Vec<(StateId, u16)>,
@@ -102,7 +102,7 @@ impl StateGraph {
     pub(super) fn insert(
         &mut self,
         key: StateKey,
-        features: FrameFeatures,
+        input: StateInput,
         scene: &Scene,
         offered: ActionSet,
     ) -> StateId {
@@ -129,7 +129,7 @@ impl StateGraph {
         self.actions += actions.len();
         let id = StateId(self.states.len() as u32);
         self.states.push(State {
-            features,
+            input,
             actions,
             predecessors: Vec::new(),
         });

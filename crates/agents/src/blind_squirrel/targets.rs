@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::features::features;
+use super::features::action_features;
 use super::state_graph::{Rating, StateGraph, StateId, Successor};
-use super::value_model::Sample;
+use super::value_model::ValueSample;
 
 /// The largest number of samples of one level. Of more transitions, evenly spaced ones are used.
 const MAX_SAMPLES: usize = 2_048;
@@ -14,7 +14,7 @@ const MAX_SAMPLES: usize = 2_048;
 /// The value of a bad action is -1. The value of another one is the decrease of the distance to the
 /// win, relative to the largest distance. A state from which no known path leads to the win has its
 /// distance from the first state of the level instead.
-pub(super) fn samples(graph: &StateGraph, first: Option<StateId>) -> Vec<Sample> {
+pub(super) fn samples(graph: &StateGraph, first: Option<StateId>) -> Vec<ValueSample> {
     let distances = distances(graph, first);
     let largest = distances.iter().copied().max().unwrap_or(0).max(1) as f32;
     let mut edges = Vec::new();
@@ -31,15 +31,16 @@ pub(super) fn samples(graph: &StateGraph, first: Option<StateId>) -> Vec<Sample>
                 Rating::Bad => -1.0,
                 Rating::Unknown | Rating::Good => (*distance as f32 - rest as f32) / largest,
             };
-            edges.push((&state.features, index, action, value));
+            edges.push((&state.input, index, action, value));
         }
     }
     let kept = edges.len().min(MAX_SAMPLES);
     (0..kept)
         .map(|position| {
-            let (frame, index, action, value) = edges[position * edges.len() / kept];
-            Sample {
-                features: features(frame, index, action),
+            let (state, index, action, value) = edges[position * edges.len() / kept];
+            ValueSample {
+                state: state.clone(),
+                action: action_features(index, action),
                 value,
             }
         })

@@ -3,6 +3,7 @@
 use rhae_engine::{ActionKind, ActionSet, Catalog};
 use rhae_games::Builtin;
 
+use super::boosted_trees::{Ensemble, Sample};
 use super::features::FEATURES;
 use super::state_graph::ordered_objects;
 use super::*;
@@ -26,7 +27,7 @@ fn graph(states: u128) -> (StateGraph, Vec<StateId>) {
     let mut graph = StateGraph::default();
     let scene = Scene::of(&Frame::filled(0));
     let ids = (0..states)
-        .map(|key| graph.insert(key, [0.0; 20], &scene, TWO_KEYS))
+        .map(|key| graph.insert(key, StateInput::default(), &scene, TWO_KEYS))
         .collect();
     (graph, ids)
 }
@@ -70,9 +71,14 @@ fn actions_are_five_simple_ones_and_one_per_object() {
     frame.rect(10, 10, 2, 2, 9);
     let scene = Scene::of(&frame);
     let mut graph = StateGraph::default();
-    let both = graph.insert(1, [0.0; 20], &scene, TWO_KEYS.with(ActionKind::Action6));
+    let both = graph.insert(
+        1,
+        StateInput::default(),
+        &scene,
+        TWO_KEYS.with(ActionKind::Action6),
+    );
     assert_eq!(graph.states[both.index()].actions.len(), 7);
-    let keys = graph.insert(2, [0.0; 20], &scene, TWO_KEYS);
+    let keys = graph.insert(2, StateInput::default(), &scene, TWO_KEYS);
     assert_eq!(graph.states[keys.index()].actions.len(), 5);
 }
 
@@ -233,7 +239,7 @@ fn level_up_trains_the_model_and_starts_a_graph() {
         ..view(&end, TWO_KEYS)
     };
     agent.act(&next).unwrap();
-    assert!(agent.model.is_some());
+    assert!(agent.model.values(&StateInput::default(), &[]).is_some());
     assert_eq!(agent.samples.len(), 1);
     assert_eq!(agent.samples[0].value, 1.0);
     assert_eq!(agent.graph.states.len(), 1);
@@ -251,7 +257,7 @@ fn full_reset_starts_a_graph_without_training() {
         ..view(&frames, TWO_KEYS)
     };
     agent.act(&restarted).unwrap();
-    assert!(agent.model.is_none());
+    assert!(agent.model.values(&StateInput::default(), &[]).is_none());
     let actions = &agent.graph.states[0].actions;
     assert!(actions.iter().all(|action| action.successor.is_none()));
 }
@@ -272,7 +278,7 @@ fn model_learns_an_interaction_of_frame_and_action() {
     samples.extend(vec![sample(false, false); 15]);
     samples.extend(vec![sample(true, false); 10]);
     samples.extend(vec![sample(false, true); 12]);
-    let model = ValueModel::train(&samples);
+    let model = Ensemble::train(&samples);
     for sample in &samples {
         let value = model.value(&sample.features);
         assert!(
@@ -281,7 +287,39 @@ fn model_learns_an_interaction_of_frame_and_action() {
             sample.value
         );
     }
-    assert_eq!(model, ValueModel::train(&samples));
+    assert_eq!(model, Ensemble::train(&samples));
+}
+
+/// Values an action by its kind alone, and checks that states contain their frames.
+struct LastKey;
+
+impl ValueModel for LastKey {
+    fn train(&mut self, samples: &[ValueSample]) {
+        assert!(samples.iter().all(|sample| sample.state.frame.is_some()));
+    }
+
+    fn values(&self, state: &StateInput, actions: &[ActionFeatures]) -> Option<Vec<f32>> {
+        assert_eq!(state.frame.as_deref(), Some(&Frame::filled(1)));
+        Some(actions.iter().map(|action| action[1]).collect())
+    }
+
+    fn reads_frames(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn given_model_is_trained_with_frames_and_decides() {
+    let mut agent = BlindSquirrel::with_model(1, Box::new(LastKey));
+    agent.act(&view(&[Frame::filled(0)], TWO_KEYS)).unwrap();
+    let end = [Frame::filled(1)];
+    let next = View {
+        levels_completed: 1,
+        ..view(&end, TWO_KEYS)
+    };
+    agent.act(&next).unwrap();
+    let here = agent.first.unwrap();
+    assert_eq!(agent.most_valuable(here), Some(1));
 }
 
 #[test]
