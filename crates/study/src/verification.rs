@@ -103,3 +103,72 @@ fn exclusions(state: &StudyState) -> Vec<Finding> {
     }
     findings
 }
+
+#[cfg(test)]
+mod tests {
+    use rhae_protocol::{AttemptOutcome, SittingEndReason};
+
+    use super::*;
+    use crate::fixtures::{attempt, open_sitting, protocol};
+    use crate::preset::Preset;
+    use crate::state::{AssignmentState, Exclusion, SittingEnding};
+
+    /// Returns a study whose only sitting ended after the given numbers of quick quits and of longer
+    /// plays.
+    fn ended_sitting(quick: usize, longer: usize) -> StudyState {
+        let mut state = StudyState::new("study".into(), String::new(), 7);
+        let protocol = protocol(Preset::Rhae1);
+        let hash = digest(&protocol);
+        state.protocols.insert(hash.clone(), protocol);
+        let mut sitting = open_sitting();
+        sitting.protocol = hash;
+        let mut assignment = sitting.assignments.remove(0);
+        for actions in std::iter::repeat_n(5, quick).chain(std::iter::repeat_n(90, longer)) {
+            let ended = attempt(AttemptOutcome::Left, &[actions], 300_000);
+            assignment.state = AssignmentState::Ended(ended);
+            sitting.assignments.push(assignment.clone());
+        }
+        sitting.ending = Some(SittingEnding {
+            reason: SittingEndReason::NothingLeft,
+            at_ms: 0,
+            clock_ms: 0,
+            note: None,
+        });
+        state.sittings.insert("s1".into(), sitting);
+        state
+    }
+
+    fn exclude(state: &mut StudyState) {
+        let exclusion = Exclusion {
+            id: "x1".into(),
+            position: None,
+            basis: ExclusionBasis::Rule {
+                id: LOW_EFFORT.to_owned(),
+                version: 1,
+            },
+            evidence: String::new(),
+            at_ms: 0,
+            undone: None,
+        };
+        let sitting = state.sittings.get_mut(&"s1".into());
+        sitting
+            .expect("the sitting exists")
+            .exclusions
+            .push(exclusion);
+    }
+
+    #[test]
+    fn automatic_exclusions_are_compared_with_the_rule() {
+        let mut low = ended_sitting(3, 3);
+        assert_eq!(exclusions(&low), [Finding::MissingExclusion("s1".into())]);
+        exclude(&mut low);
+        assert_eq!(exclusions(&low), []);
+        let mut high = ended_sitting(2, 4);
+        assert_eq!(exclusions(&high), []);
+        exclude(&mut high);
+        assert_eq!(
+            exclusions(&high),
+            [Finding::UnfoundedExclusion("x1".into())]
+        );
+    }
+}

@@ -2,10 +2,10 @@ use std::collections::BTreeSet;
 
 use rhae_protocol::{StudyStage, WithdrawnData};
 use rhae_study::{
-    ExportTable, PersonCommand, Preset, SittingCommand, private_tables, public_tables,
+    EndRequest, ExportTable, PersonCommand, Preset, SittingCommand, private_tables, public_tables,
 };
 
-use crate::lab::{Lab, MINUTE, protocol};
+use crate::lab::{Lab, MINUTE, protocol, unsolved};
 
 /// Thirteen people of the worked example, a pilot and a person who withdrew.
 fn lab() -> Lab {
@@ -132,4 +132,25 @@ fn public_tables_contain_no_times_comments_or_ids() {
     for secret in ["2026-", "fun", "p00", "s-p", "key-", "gone", "pilot"] {
         assert!(!text.contains(secret), "{secret}");
     }
+}
+
+#[test]
+fn table_for_baselines_omits_the_level_of_an_interruption() {
+    let mut lab = Lab::open(protocol(Preset::Rhae1), &[("aa11-v1", 3)]);
+    let sitting = lab.sit("p1");
+    lab.begin(&sitting);
+    lab.wait(5 * MINUTE);
+    let request = EndRequest::Staff {
+        by: "staff".to_owned(),
+        reason: "fire alarm".to_owned(),
+    };
+    let counts = Some(unsolved(&[20, 30]));
+    lab.sitting(&sitting, SittingCommand::End { request, counts });
+    let tables = private_tables(lab.study.state(), &lab.log);
+    let humans = table(&tables, "humans");
+    assert_eq!(
+        (column(humans, "level"), column(humans, "actions")),
+        (vec!["1"], vec!["20"])
+    );
+    assert_eq!(table(&tables, "levels").rows.len(), 2);
 }

@@ -2,7 +2,8 @@ use rhae_protocol::{AttemptRule, EnvironmentVersion, SittingEndReason};
 use rhae_scoring::Method;
 use rhae_study::{
     EndRequest, LEFT, Preset, SOLVED, Selection, SittingCommand, Verdict, demographic_counts,
-    difficulty_report, environment_report, own_scores, stopped_plays, study_report,
+    difficulty_report, environment_baselines, environment_report, own_scores, stopped_plays,
+    study_report,
 };
 
 use crate::lab::{Lab, MINUTE, protocol, unsolved};
@@ -115,6 +116,33 @@ fn drop_off_and_times_are_the_worked_ones() {
         .map(|play| play.level)
         .collect();
     assert_eq!(stopped, [2, 3, 3, 4, 4, 6]);
+}
+
+#[test]
+fn interrupted_person_counts_only_for_completed_levels() {
+    let lab = ten_people();
+    let baselines = environment_baselines(lab.study.state(), RHAE);
+    let environment = &baselines[0];
+    assert_eq!(
+        (environment.valid, environment.solved, environment.censored),
+        (9, 4, 1)
+    );
+    let counts: Vec<_> = environment
+        .levels
+        .iter()
+        .map(|level| (level.people, level.completed, level.attempts.len()))
+        .collect();
+    assert_eq!(
+        counts,
+        [
+            (10, 10, 10),
+            (10, 9, 9),
+            (9, 7, 7),
+            (9, 5, 5),
+            (9, 5, 5),
+            (9, 4, 4)
+        ]
+    );
 }
 
 #[test]

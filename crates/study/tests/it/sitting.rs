@@ -41,6 +41,33 @@ fn person_goes_from_enrolment_to_the_completion_code() {
 }
 
 #[test]
+fn code_is_withheld_while_another_sitting_is_open() {
+    let mut protocol = protocol(Preset::Rhae1);
+    protocol.sittings_per_person = 2;
+    let mut lab = Lab::open(protocol, &POOL);
+    let first = lab.sit("p1");
+    lab.end(&first);
+    assert_eq!(
+        completion(lab.study.state(), &"p1".into()),
+        Some(Completion::Complete)
+    );
+    let participant = "p1".into();
+    lab.sitting(
+        "second",
+        SittingCommand::Start {
+            participant,
+            seat: None,
+        },
+    );
+    assert_eq!(completion(lab.study.state(), &"p1".into()), None);
+    lab.end("second");
+    assert_eq!(
+        completion(lab.study.state(), &"p1".into()),
+        Some(Completion::Complete)
+    );
+}
+
+#[test]
 fn repeated_commands_change_nothing() {
     let mut lab = Lab::open(protocol(Preset::Rhae1), &POOL);
     let sitting = lab.sit("p1");
