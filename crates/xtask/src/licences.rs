@@ -14,8 +14,22 @@ use spdx::{Expression, Licensee, ParseMode};
 use crate::test::succeed;
 use crate::{requirements, root};
 
-/// Checks every package of `cargo metadata`, then runs `cargo deny` if it is installed.
+/// Checks every package of the workspace, then runs `cargo deny` if it is installed.
 pub(crate) fn check(packages: &[Value], violations: &mut Vec<String>) -> Result<()> {
+    check_packages(packages, violations)?;
+    if requirements::on_path("cargo-deny") {
+        let mut deny = Command::new(env!("CARGO"));
+        // Advisories need a download, so only the workflow on GitHub checks them.
+        deny.args(["deny", "check", "licenses", "bans", "sources"]);
+        if let Err(error) = succeed(deny.current_dir(root())) {
+            violations.push(format!("{error:#}"));
+        }
+    }
+    Ok(())
+}
+
+/// Checks every package of the output of `cargo metadata`.
+pub(crate) fn check_packages(packages: &[Value], violations: &mut Vec<String>) -> Result<()> {
     let text = fs::read_to_string(root().join("deny.toml")).context("deny.toml")?;
     let allowed = Allowed::parse(&text)?;
     for package in packages {
@@ -26,14 +40,6 @@ pub(crate) fn check(packages: &[Value], violations: &mut Vec<String>) -> Result<
         };
         if let Err(reason) = allowed.check(licence) {
             violations.push(format!("{name}: {reason}"));
-        }
-    }
-    if requirements::on_path("cargo-deny") {
-        let mut deny = Command::new(env!("CARGO"));
-        // Advisories need a download, so only the workflow on GitHub checks them.
-        deny.args(["deny", "check", "licenses", "bans", "sources"]);
-        if let Err(error) = succeed(deny.current_dir(root())) {
-            violations.push(format!("{error:#}"));
         }
     }
     Ok(())

@@ -6,6 +6,7 @@ mod environment;
 mod game;
 mod licences;
 mod lint;
+mod neural;
 mod python_package;
 mod requirements;
 mod skeleton;

@@ -12,11 +12,11 @@ use clap::Args;
 use rhae_testkit::{FULL, SKIP_MISSING, SKIP_REPORT, SkipKind};
 
 use crate::skip_report::SkipReport;
-use crate::{python_package, requirements, root, skeleton, solve_shuffled, venv, web};
+use crate::{neural, python_package, requirements, root, skeleton, solve_shuffled, venv, web};
 
 #[derive(Args)]
 pub(crate) struct TestArgs {
-    /// Also run the long tests: full searches and long random play.
+    /// Also run the long tests: full searches, long random play and the package `neural`.
     #[arg(long)]
     full: bool,
     /// Run only the suite with this name.
@@ -27,13 +27,14 @@ pub(crate) struct TestArgs {
 /// A suite's name and the function that runs it.
 type Suite = (&'static str, fn(&Context) -> Result<()>);
 
-const SUITES: [Suite; 6] = [
+const SUITES: [Suite; 7] = [
     ("workspace", workspace),
     ("doctests", doctests),
     ("shuffled tasks", solve_shuffled::suite),
     ("a new game's skeleton", skeleton::run),
     ("python", python_package::run),
     ("web", web::run),
+    ("neural", neural::run),
 ];
 
 /// Options that apply to every suite.
@@ -80,6 +81,12 @@ impl Context {
     pub(crate) fn skip_without_data(&self, suite: &str, reason: &str) -> Result<()> {
         self.report
             .add(SkipKind::NoData, &format!("suite {suite}"), reason)
+    }
+
+    /// Reports that a whole suite runs only with `--full`.
+    pub(crate) fn leave_to_full(&self, suite: &str, reason: &str) -> Result<()> {
+        self.report
+            .add(SkipKind::Short, &format!("suite {suite}"), reason)
     }
 
     /// Returns the command that tests these packages. It uses nextest if that is installed.

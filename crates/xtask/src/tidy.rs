@@ -70,7 +70,7 @@ const MAX_ARCHITECTURE_LINES: usize = 400;
 
 pub(crate) fn run() -> Result<()> {
     let mut violations = Vec::new();
-    let metadata = metadata()?;
+    let metadata = metadata(&root())?;
     check_layers(&metadata, &mut violations)?;
     licences::check(packages(&metadata)?, &mut violations)?;
     check_files(&mut violations)?;
@@ -100,10 +100,11 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-fn metadata() -> Result<Value> {
+/// Returns the output of `cargo metadata` for the package or workspace in a folder.
+pub(crate) fn metadata(folder: &Path) -> Result<Value> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--locked"])
-        .current_dir(root())
+        .current_dir(folder)
         .output()?;
     ensure!(
         output.status.success(),
@@ -113,7 +114,7 @@ fn metadata() -> Result<Value> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-fn packages(metadata: &Value) -> Result<&Vec<Value>> {
+pub(crate) fn packages(metadata: &Value) -> Result<&Vec<Value>> {
     metadata["packages"]
         .as_array()
         .context("cargo metadata lists packages")
@@ -152,7 +153,9 @@ fn check_layers(metadata: &Value, violations: &mut Vec<String>) -> Result<()> {
 
 fn check_files(violations: &mut Vec<String>) -> Result<()> {
     let mut files = Vec::new();
-    collect(&root().join("crates"), &mut files)?;
+    for folder in ["crates", "neural/src", "neural/tests"] {
+        collect(&root().join(folder), &mut files)?;
+    }
     for path in files {
         let name = path
             .strip_prefix(root())
