@@ -78,10 +78,13 @@ pub(crate) fn load(folder: &Path) -> Result<AnalysedRun, AnalysisError> {
         software: config.software.clone(),
         seconds: stored.seconds,
         method: format!(
-            "{}, {} attempts, parser {}",
+            "{}, {} attempts, parser {}{}",
             config.protocol.name(),
             config.attempts,
-            config.parser
+            config.parser,
+            config.permuted_colors.map_or(String::new(), |seed| format!(
+                ", colours permuted with seed {seed}"
+            ))
         ),
         repeats: 1,
         finished: stored.finished,

@@ -9,6 +9,7 @@
 //! | check and compare runs | [`compare()`] |
 //! | replay the plays of the runs next to each other | [`replays()`] |
 //! | report many runs | [`report()`], [`published_results`] |
+//! | look for knowledge that the prompt did not give | [`contamination()`], [`color_probe`] |
 //! | write tables | [`comparison_csv`], [`report_csv`], [`report_markdown`], [`report_latex`] |
 //!
 //! # Invariants
@@ -61,6 +62,7 @@
 
 mod comparable;
 mod compare;
+mod contamination;
 mod difference;
 mod evaluation;
 mod generalisation;
@@ -76,6 +78,7 @@ mod tables;
 
 pub use comparable::differences;
 pub use compare::{CompareOptions, compare};
+pub use contamination::{color_probe, contamination};
 pub use load::{load_run, load_runs};
 pub use paper_table::{report_latex, report_markdown};
 pub use played::games_dirs;

@@ -4,6 +4,7 @@
 //! modules here parse flags, read files and print results.
 
 mod compare;
+mod contamination;
 mod convert;
 mod data;
 mod eval;
@@ -47,6 +48,7 @@ enum ArcCommand {
     Solve(solve::SolveArgs),
     Eval(Box<eval::EvalArgs>),
     Fetch(fetch::FetchArgs),
+    Contamination(contamination::ContaminationArgs),
 }
 
 pub(crate) fn run(args: &ArcArgs) -> Result<ExitCode> {
@@ -61,5 +63,6 @@ pub(crate) fn run(args: &ArcArgs) -> Result<ExitCode> {
         ArcCommand::Solve(args) => solve::run(args),
         ArcCommand::Eval(args) => eval::run(args),
         ArcCommand::Fetch(args) => fetch::run(args),
+        ArcCommand::Contamination(args) => contamination::run(args),
     }
 }

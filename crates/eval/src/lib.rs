@@ -61,6 +61,7 @@
 //!     parser: Parser::Lenient.name().to_owned(),
 //!     stop_at_failure: false,
 //!     shard: None,
+//!     permuted_colors: None,
 //!     data: Vec::new(),
 //!     sets: planned.iter().map(PlannedSet::record).collect(),
 //!     limits,
@@ -113,7 +114,7 @@ pub use files::{results_json, write_results};
 pub use ledger::{ClosedAttempt, Ledger, OpenTransmission, RequestOutcome, RequestRecord};
 pub use plan::{Plan, PlannedSet, shard};
 pub use report::report;
-pub use request::{EvalRequest, PreparedEval, prepare_resumed};
+pub use request::{EvalRequest, PreparedEval, prepare_permuted, prepare_resumed};
 pub use results::{AttemptResult, EvalResults, SetResult, assemble};
 pub(crate) use run::rate_limit;
 pub use run::{EvalSpec, Progress, check_limits, run};

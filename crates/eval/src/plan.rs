@@ -64,6 +64,18 @@ impl PlannedSet {
         })
     }
 
+    /// Permutes the colours of the tasks if a seed is given, see [`TaskSet::permute_colors`].
+    #[must_use]
+    pub fn permute_colors(self, seed: Option<u64>) -> Self {
+        match seed {
+            Some(seed) => Self {
+                set: self.set.permute_colors(seed),
+                ..self
+            },
+            None => self,
+        }
+    }
+
     /// Returns the number of selected tests.
     pub fn tests(&self) -> usize {
         self.selection.values().map(Vec::len).sum()

@@ -95,6 +95,7 @@ impl EvalRequest {
             parser: self.parser.unwrap_or(rules.parser).name().to_owned(),
             stop_at_failure: self.stop_at_failure,
             shard: self.shard,
+            permuted_colors: None,
             data: self.data,
             sets: self.sets.iter().map(PlannedSet::record).collect(),
             limits,
@@ -132,11 +133,7 @@ pub fn prepare_resumed(
     retry_failed: bool,
     open_model: OpenModel<'_>,
 ) -> Result<PreparedEval, EvalError> {
-    let planned = config
-        .sets
-        .iter()
-        .map(|set| PlannedSet::from_record(set, sets))
-        .collect::<Result<_, _>>()?;
+    let planned = planned_sets(&config, sets)?;
     let (solver, settings) =
         create_solver(&config.solver, config.solver_settings.clone(), open_model)?;
     if settings != config.solver_settings {
@@ -161,6 +158,57 @@ pub fn prepare_resumed(
         limits,
         note,
     })
+}
+
+/// Prepares a new run of the tasks of an earlier one, with the same solver and limits but permuted
+/// colours. `sets` are the loaded data.
+///
+/// # Errors
+///
+/// Returns an error if the data differ from those of the earlier run, if its solver cannot be
+/// created, if the first request does not fit into a limit, and if the folder exists and is not
+/// empty.
+pub fn prepare_permuted(
+    earlier: &EvalConfig,
+    sets: &[TaskSet],
+    seed: u64,
+    out: Option<PathBuf>,
+    open_model: OpenModel<'_>,
+) -> Result<PreparedEval, EvalError> {
+    let (solver, settings) =
+        create_solver(&earlier.solver, earlier.solver_settings.clone(), open_model)?;
+    let config = EvalConfig {
+        software: SOFTWARE.to_owned(),
+        run_id: new_run_id()?,
+        solver_settings: settings,
+        permuted_colors: Some(seed),
+        identity: RunIdentity::default(),
+        ..earlier.clone()
+    };
+    let plan = Plan::new(planned_sets(&config, sets)?, config.attempts, solver.unit());
+    let ledger = Ledger::default();
+    let limits = config.limits;
+    let note = check_limits(&plan, solver.as_ref(), &limits, &ledger, false)?;
+    let path = out.unwrap_or_else(|| default_folder(&config.solver));
+    let folder = RunFolder::create(&path, &config)?;
+    Ok(PreparedEval {
+        folder,
+        config,
+        plan,
+        ledger,
+        solver,
+        limits,
+        note,
+    })
+}
+
+/// Returns the sets of a configuration, with permuted colours if it says so.
+fn planned_sets(config: &EvalConfig, sets: &[TaskSet]) -> Result<Vec<PlannedSet>, EvalError> {
+    let planned = |set| {
+        let planned = PlannedSet::from_record(set, sets)?;
+        Ok(planned.permute_colors(config.permuted_colors))
+    };
+    config.sets.iter().map(planned).collect()
 }
 
 /// Returns the lines of the journal, or none if the run was stopped before it wrote one.

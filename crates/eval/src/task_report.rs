@@ -81,7 +81,7 @@ pub fn load_attempts(
             folder: folder.to_owned(),
             task: id.to_string(),
         })?;
-    let planned = PlannedSet::from_record(record, sets)?;
+    let planned = PlannedSet::from_record(record, sets)?.permute_colors(config.permuted_colors);
     let parser = config.parser.parse().map_err(|error| {
         EvalError::Config(format!(
             "the configuration of the run names an unknown parser: {error}"

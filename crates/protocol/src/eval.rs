@@ -56,6 +56,9 @@ pub struct EvalConfig {
     /// The shard of the tasks that this run evaluates, as `[shard, shards]` from 1; absent for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<[usize; 2]>,
+    /// The seed with which the colours of the tasks are permuted; absent if they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permuted_colors: Option<u64>,
     /// The absolute paths from which the tasks were loaded, each with the name of its set.
     pub data: Vec<String>,
     /// The sets with the selected tests.

@@ -55,6 +55,7 @@
 mod action;
 mod agent;
 mod analysis;
+mod contamination;
 mod database_check;
 mod ending;
 mod eval;
@@ -90,6 +91,10 @@ pub use analysis::{
     DifferenceSources, EnvironmentDifference, Generalisation, GeneralisationGap, LevelAttempt,
     LevelDifference, MeanScore, PairComparison, PublishedResult, RunComparison, RunRank,
     RunsReport,
+};
+pub use contamination::{
+    CONTAMINATION_VERSION, ColorAssociation, ColorProbe, ColorTest, ContaminationReport,
+    KnowledgeCounts, KnowledgeExample, KnowledgeKind,
 };
 pub use database_check::{DatabaseCopy, DatabaseCounts, DatabaseFinding, DatabaseReport};
 pub use ending::Ending;

@@ -65,6 +65,7 @@
 mod arc_page;
 mod compare_page;
 mod comparison_text;
+mod contamination;
 mod exploration_text;
 mod film;
 mod frontier_plot;
@@ -103,6 +104,7 @@ mod validation_page;
 pub use arc_page::{ArcAttempt, ArcReport, ArcSet, ArcTask, arc_page};
 pub use compare_page::{EnvironmentReplays, RunFilm, compare_page};
 pub use comparison_text::comparison_text;
+pub use contamination::contamination_text;
 pub use exploration_text::{exploration_facts, exploration_table, exploration_text};
 
 pub use film::{Film, LevelTally, Moment, film_sheet};

@@ -12,6 +12,7 @@
 //! | difference of two systems on the same environments | [`sign_flip_test`] decides, [`bootstrap_difference_95`] shows |
 //! | several differences at once | [`holm`] |
 //! | difference of two groups of environments | [`permutation_test`] |
+//! | guesses that are right by chance | [`random_matches_p`], [`binomial_tail_p`] |
 //! | order of several systems | [`rank()`] |
 //! | score against cost | [`pareto_frontier`] |
 //! | median of few counts | [`median_interval_95`] |
@@ -40,6 +41,7 @@ mod distribution;
 mod frontier;
 mod generator;
 mod lattice;
+mod matches;
 mod mean;
 mod middle;
 mod multiplicity;
@@ -64,6 +66,7 @@ pub use bootstrap::{
 pub use competing_risks::{IncidencePoint, TimedEvent, aalen_johansen};
 pub use frontier::{CostedScore, pareto_frontier};
 pub use generator::GENERATOR;
+pub use matches::{binomial_tail_p, random_matches_p};
 pub use mean::{MeanInterval, mean_interval_95};
 pub use middle::median;
 pub use multiplicity::holm;

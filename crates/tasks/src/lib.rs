@@ -67,6 +67,7 @@ mod json;
 mod load;
 mod prompt;
 mod protocol;
+mod recolor;
 mod report;
 mod sample;
 mod score;

@@ -237,6 +237,17 @@ impl Prompt {
         self.system.as_deref()
     }
 
+    /// Returns the text of the template without the tasks that it inserts.
+    pub fn instructions(&self) -> String {
+        let pieces = self.example.iter().chain(&self.prompt);
+        let texts = pieces.filter_map(|piece| match piece {
+            Piece::Text(text) => Some(text.as_str()),
+            Piece::Placeholder(_) => None,
+        });
+        let all: Vec<&str> = self.system().into_iter().chain(texts).collect();
+        all.join("\n")
+    }
+
     /// Returns the user message for one test, counted from 0; `None` if the task has no such test.
     pub fn test(&self, task: &Task, test: usize) -> Option<String> {
         let input = &task.test.get(test)?.input;

@@ -15,7 +15,12 @@ use crate::{requirements, root, venv};
 
 const FOLDER: &str = "target/web";
 const SOURCES: &str = "crates/web/browser";
-const TESTS: [&str; 3] = ["site.test.mjs", "appearance.test.mjs", "compare.test.mjs"];
+const TESTS: [&str; 4] = [
+    "site.test.mjs",
+    "appearance.test.mjs",
+    "compare.test.mjs",
+    "replay.test.mjs",
+];
 /// The files that pin the npm packages.
 const LOCK: [&str; 2] = ["package.json", "package-lock.json"];
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];

@@ -13,10 +13,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use rhae_eval::{EvalSpec, PreparedEval, assemble, estimate, write_results};
+use rhae_eval::{EvalResults, EvalSpec, PreparedEval, assemble, estimate, write_results};
 use rhae_tasks::{Parser, Protocol};
 
 use self::limits::EvalLimitArgs;
+pub(super) use self::spec::open_model_file;
 use super::data::SelectArgs;
 use super::protocol::{Failures, protocol_parser};
 use crate::interrupt::interrupt_flag;
@@ -105,6 +106,23 @@ pub(super) fn run(args: &EvalArgs) -> Result<ExitCode> {
     if let Some(folder) = &args.dump_prompts {
         return prompts::dump(args, folder);
     }
+    let prepared = spec::prepare(args)?;
+    let results = execute(
+        &prepared,
+        args.retry_failed,
+        args.resume.is_some(),
+        args.json,
+    )?;
+    show::print_results(&prepared.config, &results, &prepared.folder, args.json)
+}
+
+/// Runs a prepared evaluation and writes its results.
+pub(super) fn execute(
+    prepared: &PreparedEval,
+    retry_failed: bool,
+    resumed: bool,
+    json: bool,
+) -> Result<EvalResults> {
     let PreparedEval {
         folder,
         config,
@@ -113,12 +131,12 @@ pub(super) fn run(args: &EvalArgs) -> Result<ExitCode> {
         solver,
         limits,
         note,
-    } = &spec::prepare(args)?;
+    } = prepared;
     let parser: Parser = config
         .parser
         .parse()
         .context("the configuration of the run names an unknown parser")?;
-    let cost = estimate(plan, solver.as_ref(), ledger, args.retry_failed);
+    let cost = estimate(plan, solver.as_ref(), ledger, retry_failed);
     show::print_plan(plan, ledger, &cost, folder);
     if let Some(note) = note {
         eprintln!("note: {}", crate::output::plain(note));
@@ -130,14 +148,14 @@ pub(super) fn run(args: &EvalArgs) -> Result<ExitCode> {
         parser,
         limits: *limits,
         stop_at_failure: config.stop_at_failure,
-        retry_failed: args.retry_failed,
-        resumed: args.resume.is_some(),
+        retry_failed,
+        resumed,
     };
     let interrupt = interrupt_flag()?;
-    let bar = show::RunProgress::new(args.json);
+    let bar = show::RunProgress::new(json);
     let ledger = rhae_eval::run(&spec, &interrupt, &mut |progress| bar.show(progress))?;
     bar.finish();
     let results = assemble(config, &plan.sets, &ledger, parser)?;
     write_results(folder, config, &plan.sets, &results)?;
-    show::print_results(config, &results, folder, args.json)
+    Ok(results)
 }

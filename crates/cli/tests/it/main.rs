@@ -4,6 +4,7 @@
 
 mod agents_with_tools;
 mod arc;
+mod arc_contamination;
 mod arc_eval;
 mod arc_eval_resume;
 mod arc_fetch;

@@ -1,6 +1,5 @@
 //! Tests of `rhae replay` with a recording created by `rhae run`.
 
-mod browser;
 mod show;
 
 use std::fs;

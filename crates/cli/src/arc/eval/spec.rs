@@ -1,8 +1,11 @@
 //! Resolves flags, or the folder of a resumed run, into everything that a run needs.
 
+use std::path::Path;
+
 use anyhow::{Context, Result, bail};
 use rhae_eval::solver::{Solver, SolverOptions, create_solver};
 use rhae_eval::{EvalError, EvalRequest, PlannedSet, PreparedEval, prepare_resumed};
+use rhae_llm::Model;
 use rhae_protocol::EvalConfig;
 
 use super::EvalArgs;
@@ -21,21 +24,13 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<PreparedEval> {
         };
         let sets = DataArgs::new(data, Vec::new()).load()?.sets;
         let limits = args.limits.resolve(Some(config.limits))?;
-        let open = |models: &std::path::Path, name: &str| {
-            open_model(
-                &ModelsArgs {
-                    models: models.to_owned(),
-                },
-                name,
-            )
-        };
         return Ok(prepare_resumed(
             folder,
             config,
             &sets,
             limits,
             args.retry_failed,
-            &open,
+            &open_model_file,
         )?);
     }
     let data = DataArgs::new(args.data.clone(), args.set.clone());
@@ -83,7 +78,13 @@ fn planned_sets(args: &EvalArgs, data: &DataArgs) -> Result<Vec<PlannedSet>> {
     Ok(sets)
 }
 
-fn open_model(models: &ModelsArgs, name: &str) -> Result<rhae_llm::Model, EvalError> {
+/// Opens a model of the configuration file `models`.
+pub(in crate::arc) fn open_model_file(models: &Path, name: &str) -> Result<Model, EvalError> {
+    let models = models.to_owned();
+    open_model(&ModelsArgs { models }, name)
+}
+
+fn open_model(models: &ModelsArgs, name: &str) -> Result<Model, EvalError> {
     models
         .open(name)
         .map_err(|error| EvalError::Config(format!("{error:#}")))

@@ -78,6 +78,7 @@ fn arc_eval_of_a_language_model() {
         "out/results.csv",
         &["seconds"],
     );
+    bench.document("arc contamination", "", &["out"]);
     let hard = [&flags[..], &["--failures", "hard"]].concat();
     eval(&bench, "stopped", &hard, "stopped");
 }
