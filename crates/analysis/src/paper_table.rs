@@ -256,22 +256,34 @@ pub fn report_latex(report: &RunsReport) -> String {
         .collect();
     text += &latex_table(&alignment, &headings, &rows, caption.trim(), "runs");
     if !report.published.is_empty() {
-        let headings = PUBLISHED_HEADINGS.map(latex);
-        let rows: Vec<Vec<String>> = report
-            .published
-            .iter()
-            .map(|result| published_cells(result).map(|cell| latex(&cell)).to_vec())
-            .collect();
         text.push('\n');
-        text += &latex_table(
-            "lrllll",
-            &headings,
-            &rows,
-            "Published results.",
-            "published",
-        );
+        text += &latex_published(&report.published);
     }
     text
+}
+
+/// Formats published results. Their sources are numbered and listed in the caption, because they are
+/// long and mostly the same.
+fn latex_published(published: &[PublishedResult]) -> String {
+    let mut sources: Vec<&str> = Vec::new();
+    let mut rows = Vec::new();
+    for result in published {
+        let known = sources.iter().position(|one| *one == result.source);
+        let number = known.unwrap_or(sources.len()) + 1;
+        if known.is_none() {
+            sources.push(&result.source);
+        }
+        let mut row = published_cells(result).map(|cell| latex(&cell));
+        row[5] = format!("[{number}]");
+        rows.push(row.to_vec());
+    }
+    let listed = (1..).zip(&sources);
+    let listed: Vec<String> = listed
+        .map(|(number, one)| format!("[{number}] {one}"))
+        .collect();
+    let caption = format!("Published results. Sources: {}.", listed.join("; "));
+    let headings = PUBLISHED_HEADINGS.map(latex);
+    latex_table("lrllll", &headings, &rows, &caption, "published")
 }
 
 fn latex_table(
@@ -290,8 +302,21 @@ fn latex_table(
     )
 }
 
-/// Escapes external text for LaTeX.
+/// Escapes external text for LaTeX. Text between two back-ticks is code.
 fn latex(text: &str) -> String {
+    if text.matches('`').count() % 2 == 1 {
+        return latex_plain(text);
+    }
+    let parts = text.split('`').map(latex_plain).enumerate();
+    parts
+        .map(|(index, part)| match index % 2 {
+            0 => part,
+            _ => format!("\\texttt{{{part}}}"),
+        })
+        .collect()
+}
+
+fn latex_plain(text: &str) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {
         match letter {
@@ -380,6 +405,10 @@ mod tests {
             "my\\_agent \\textless{}1\\textgreater{} & 0.33 & 0.00 to 0.71 & 6 $\\times$ 3"
         ));
         assert!(text.contains("``0\\%: never''"));
+        assert!(text.contains("& 12.58 & three hidden environments of the preview competition"));
+        assert!(text.contains("Sources: [1] ARC-AGI-3: A New Challenge"));
+        assert_eq!(latex("from `a_b`"), "from \\texttt{a\\_b}");
+        assert_eq!(latex("one ` only"), "one \\textasciigrave{} only");
         assert_eq!(text.matches("\\begin{table}").count(), 2);
         assert_eq!(text.matches("\\end{table}").count(), 2);
         let unescaped = text.lines().skip(1).any(|line| {
