@@ -30,8 +30,8 @@ impl Random {
     }
 }
 
-/// Returns a text as a model without knowledge of the mapping could write it: it names some colours by a
-/// mapping of its own, and mentions positions and counts.
+/// Returns a text as a model without knowledge of the mapping could write it: it names some colours by
+/// an arbitrary mapping, and mentions positions and counts.
 fn clean(random: &mut Random) -> String {
     let names = [
         "blue", "red", "green", "yellow", "gray", "magenta", "orange", "azure", "maroon",
