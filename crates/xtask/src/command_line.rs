@@ -7,9 +7,11 @@ use anyhow::{Context, Result};
 
 use crate::root;
 
-/// The maximum number of lines of all source files together. A new subcommand may raise the limit
-/// by at most 200 lines.
-const MAX_LINES: usize = 7_000;
+/// The subcommands that were added since the limit was 7,000 lines.
+const NEW_SUBCOMMANDS: [&str; 1] = ["arc contamination"];
+/// The maximum number of lines of all source files together. A new subcommand raises the limit by
+/// 200 lines.
+const MAX_LINES: usize = 7_000 + 200 * NEW_SUBCOMMANDS.len();
 
 pub(crate) fn check(violations: &mut Vec<String>) -> Result<()> {
     let mut files = Vec::new();
