@@ -52,7 +52,7 @@ pub fn contamination(folder: &Path) -> Result<ContaminationReport, AnalysisError
     } else {
         of_plays(folder)?
     };
-    Ok(report(transcripts))
+    Ok(report(&transcripts))
 }
 
 /// Compares a run with the same run with permuted colours.
@@ -159,7 +159,7 @@ fn words(text: &str) -> Vec<String> {
     all.chain(pairs).collect()
 }
 
-fn report(run: Transcripts) -> ContaminationReport {
+fn report(run: &Transcripts) -> ContaminationReport {
     let ids: BTreeSet<&str> = run.task_ids.iter().map(String::as_str).collect();
     let scanned: Vec<(&Transcript, Knowledge)> = run
         .all

@@ -5,7 +5,7 @@ fn run(texts: &[String], given: &str) -> ContaminationReport {
         name: format!("reply {number}"),
         text: text.clone(),
     });
-    report(Transcripts {
+    report(&Transcripts {
         run_id: "run".to_owned(),
         agent: "model:test".to_owned(),
         palette: Palette::Static,
