@@ -8,12 +8,12 @@
 //! | question | item |
 //! | --- | --- |
 //! | What are the rules of this study? | [`Preset`], [`check_protocol`] |
-//! | What happens now? | [`Study`], [`Command`], [`obligations`] |
+//! | What happens now? | [`Study`], [`Command`], [`obligations()`] |
 //! | How much time is left? | [`Study::clock`] |
 //! | Which environment is next? | [`candidates`], [`next_environment`] |
 //! | What does a play count as? | [`standing_of`], [`judge_effort`] |
 //! | Is an environment accepted? | [`verdicts`], [`environment_counts`] |
-//! | What are the results? | [`environment_baselines`], [`own_scores`], [`environment_report()`], [`study_report()`], [`difficulty_report`] |
+//! | What are the results? | [`environment_baselines`], [`own_scores()`], [`environment_report()`], [`study_report()`], [`difficulty_report`] |
 //! | What is owed? | [`Ledger`], [`sitting_fee_minor`], [`books_balance`] |
 //! | What leaves the house? | [`private_tables`], [`public_tables`], [`publishable_baselines`] |
 //! | Is all of it true? | [`verify_study`] |
