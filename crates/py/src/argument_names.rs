@@ -5,7 +5,7 @@
 //! name with underscores.
 
 /// The options that are arguments of Python functions. Other flags are left as they are.
-const OPTIONS: [&str; 27] = [
+const OPTIONS: [&str; 28] = [
     "agent",
     "agent-cmd",
     "budget",
@@ -23,6 +23,7 @@ const OPTIONS: [&str; 27] = [
     "name",
     "note",
     "out",
+    "prompts",
     "rate-limit",
     "repeat",
     "resume",
