@@ -6,10 +6,13 @@
 //! after the first level prefers actions that a value model considers as progress.
 //! `docs/agents/blind-squirrel.md` lists the differences from the original.
 //!
-//! States are exact frames: the agent masks no status bars, and a timer makes every state new.
+//! The agent has two forms. The faithful one follows the original in all its rules: states are exact
+//! frames, so a timer makes every state new, and an action is identified by its position in a list.
+//! The default one leaves status bars out of states and identifies clicks by the class of the object.
 
 mod boosted_trees;
 mod features;
+mod identities;
 mod priors;
 mod state_graph;
 mod targets;
@@ -20,13 +23,14 @@ mod value_model;
 use std::sync::Arc;
 
 use rhae_engine::{Action, Frame, PlayState, Rng, StateKey, key_of};
-use rhae_percept::{ObjectId, Scene};
+use rhae_percept::{ObjectId, Scene, StatusBars};
 
 use crate::random::{nothing_offered, random_action};
 use crate::registry::{AgentEntry, Constructor};
 use crate::{Agent, AgentError, Decision, View};
 use boosted_trees::BoostedTrees;
 use features::{action_features, frame_features};
+use identities::{Form, Identities};
 use priors::Priors;
 use state_graph::{Rating, SIMPLE, StateGraph, StateId, Successor};
 pub use value_model::{ActionFeatures, StateInput, ValueModel, ValueSample};
@@ -38,6 +42,15 @@ pub(crate) const ENTRY: AgentEntry = AgentEntry {
     constructor: Constructor::FromSeed(|seed| Box::new(BlindSquirrel::new(seed))),
 };
 
+pub(crate) const FAITHFUL: AgentEntry = AgentEntry {
+    name: "blind-squirrel:faithful",
+    form: "blind-squirrel:faithful",
+    summary: "the same agent with all rules of the original: exact frames, and actions identified by rank",
+    constructor: Constructor::FromSeed(|seed| Box::new(BlindSquirrel::faithful(seed))),
+};
+
+/// The colour of status bars in states. Boards use the colours 0 to 15.
+const BAR_COLOR: u8 = 16;
 /// The largest number of samples of all levels. The oldest are dropped.
 const MAX_SAMPLES: usize = 16_384;
 
@@ -62,6 +75,7 @@ const MAX_SAMPLES: usize = 16_384;
 /// # Ok::<(), rhae_agents::AgentError>(())
 /// ```
 pub struct BlindSquirrel {
+    form: Form,
     rng: Rng,
     level: Option<u8>,
     /// The first frame of the level.
@@ -69,7 +83,12 @@ pub struct BlindSquirrel {
     /// The state of the first frame, `None` if the graph was dropped since.
     first: Option<StateId>,
     graph: StateGraph,
+    identities: Identities,
     priors: Priors,
+    /// The status bars of the game. The faithful form leaves them in its states.
+    bars: StatusBars,
+    /// The last action and the settled frame before it, from which bars are recognised.
+    last_frame: Option<(Action, Frame)>,
     /// The last action of the graph, whose result is not yet recorded.
     last: Option<(StateId, u16)>,
     /// The transitions of all finished levels.
@@ -85,15 +104,28 @@ impl BlindSquirrel {
         Self::with_model(seed, Box::new(BoostedTrees::default()))
     }
 
+    /// Creates the agent in the form that follows the original in all its rules.
+    pub fn faithful(seed: u64) -> Self {
+        Self::with_form(Form::Faithful, seed, Box::new(BoostedTrees::default()))
+    }
+
     /// Creates the agent with another value model.
     pub fn with_model(seed: u64, model: Box<dyn ValueModel>) -> Self {
+        Self::with_form(Form::ByClass, seed, model)
+    }
+
+    fn with_form(form: Form, seed: u64, model: Box<dyn ValueModel>) -> Self {
         Self {
+            form,
             rng: Rng::new(seed, 4),
             level: None,
             first_frame: Frame::filled(0),
             first: None,
             graph: StateGraph::default(),
+            identities: Identities::new(form),
             priors: Priors::default(),
+            bars: StatusBars::default(),
+            last_frame: None,
             last: None,
             samples: Vec::new(),
             model,
@@ -119,22 +151,44 @@ impl BlindSquirrel {
             self.model.train(&self.samples);
         }
         self.level = Some(view.levels_completed);
-        self.first_frame = view.settled().clone();
+        self.first_frame = self.board(view);
         self.first = None;
         self.graph = StateGraph::default();
-        self.priors = Priors::default();
+        if self.form == Form::Faithful {
+            self.priors = Priors::default();
+        }
+        self.bars.start_attempt();
+        self.last_frame = None;
         self.was_reset = true;
-        let scene = Scene::of(view.settled());
+        let scene = Scene::of(&self.board(view));
         self.first = Some(self.state(view, &scene));
+    }
+
+    /// Looks for status bars in the change that the last action made. A change of the mask makes the
+    /// known states useless, so the graph is dropped.
+    fn observe_bars(&mut self, view: &View<'_>) {
+        if let Some((action, before)) = self.last_frame.take()
+            && self.bars.observe(action.kind(), &before, view.settled())
+        {
+            self.graph = StateGraph::default();
+            self.first = None;
+            self.last = None;
+        }
+    }
+
+    /// Returns the settled frame, in which the cells of status bars have one colour.
+    fn board(&self, view: &View<'_>) -> Frame {
+        let mut board = view.settled().clone();
+        for (x, y) in self.bars.mask().iter() {
+            board.set(x.into(), y.into(), BAR_COLOR);
+        }
+        board
     }
 
     /// Returns the state of the current frame.
     fn state(&mut self, view: &View<'_>, scene: &Scene) -> StateId {
-        let key: StateKey = key_of(&(
-            view.levels_completed,
-            view.settled().cells(),
-            view.available,
-        ));
+        let frame = self.board(view);
+        let key: StateKey = key_of(&(view.levels_completed, frame.cells(), view.available));
         if let Some(state) = self.graph.find(key) {
             return state;
         }
@@ -143,12 +197,12 @@ impl BlindSquirrel {
             self.first = None;
             self.last = None;
         }
-        let frame = view.settled();
         let input = StateInput {
-            features: frame_features(frame, &self.first_frame, scene.objects().len()),
-            frame: self.model.reads_frames().then(|| Arc::new(frame.clone())),
+            features: frame_features(&frame, &self.first_frame, scene.objects().len()),
+            frame: self.model.reads_frames().then(|| Arc::new(frame)),
         };
-        self.graph.insert(key, input, scene, view.available)
+        self.graph
+            .insert(key, input, scene, view.available, &mut self.identities)
     }
 
     /// Returns the index of the next action of a state, `None` if none is offered.
@@ -167,7 +221,7 @@ impl BlindSquirrel {
             .filter_map(|(index, action)| match action.rating {
                 Rating::Bad => None,
                 Rating::Good => Some((index, 1.0)),
-                Rating::Unknown => Some((index, self.priors.weight(index))),
+                Rating::Unknown => Some((index, self.priors.weight(action.identity))),
             })
             .collect();
         if weights.is_empty() {
@@ -203,7 +257,7 @@ impl BlindSquirrel {
             let prior = match action.rating {
                 Rating::Bad => continue,
                 Rating::Good => 1.0,
-                Rating::Unknown => self.priors.weight(index),
+                Rating::Unknown => self.priors.weight(action.identity),
             };
             let value = f64::from(value) * prior;
             if best.is_none_or(|(highest, _)| value > highest) {
@@ -236,17 +290,23 @@ impl Agent for BlindSquirrel {
         }
         let action = if view.state == PlayState::GameOver {
             if let Some((from, action)) = self.last.take() {
-                self.graph
-                    .record(from, action, Successor::Lost, self.first, &mut self.priors);
+                // A single loss may be due to a limit of actions, whatever the last one was.
+                if self.graph.count_loss(from, action) >= self.form.believed_losses() {
+                    self.graph
+                        .record(from, action, Successor::Lost, self.first, &mut self.priors);
+                }
             }
             Action::Reset
         } else {
-            let scene = Scene::of(view.settled());
+            self.observe_bars(view);
+            let scene = Scene::of(&self.board(view));
             let here = self.state(view, &scene);
             if let Some((from, action)) = self.last.take() {
                 let successor = Successor::State(here);
+                // Without bars in states, a way back to the first state is not a sign of a loss.
+                let first = self.first.filter(|_| self.form == Form::Faithful);
                 self.graph
-                    .record(from, action, successor, self.first, &mut self.priors);
+                    .record(from, action, successor, first, &mut self.priors);
             }
             match self.choose(here) {
                 Some(index) => {
@@ -262,6 +322,12 @@ impl Agent for BlindSquirrel {
             }
         };
         self.was_reset = action == Action::Reset;
+        if self.was_reset {
+            self.bars.start_attempt();
+            self.last_frame = None;
+        } else if self.form == Form::ByClass {
+            self.last_frame = Some((action, view.settled().clone()));
+        }
         Ok(action.into())
     }
 }

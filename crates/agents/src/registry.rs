@@ -1,7 +1,8 @@
 //! The list of agents that users choose by name.
 //!
 //! An agent is one module with an [`AgentEntry`], and one line in [`AGENTS`]. Help texts, error
-//! messages and the tables in `docs/agents.md` follow from the list.
+//! messages and the tables in `docs/agents.md` follow from the list. A variant of an agent has an
+//! entry of its own, `NAME:VARIANT`, after that of the agent.
 
 use std::fmt;
 
@@ -13,6 +14,7 @@ pub const AGENTS: &[AgentEntry] = &[
     random::ENTRY,
     just_explore::ENTRY,
     blind_squirrel::ENTRY,
+    blind_squirrel::FAITHFUL,
     model::ENTRY,
     replay::ENTRY,
 ];
@@ -76,7 +78,15 @@ mod tests {
             let is_unique = AGENTS[..index].iter().all(|other| other.name != entry.name);
             assert!(is_unique, "{entry:?}");
             let fine = |letter: char| letter.is_ascii_lowercase() || letter == '-';
-            assert!(entry.name.chars().all(fine), "{entry:?}");
+            let (name, variant) = entry
+                .name
+                .split_once(':')
+                .unwrap_or((entry.name, "default"));
+            assert!(name.chars().chain(variant.chars()).all(fine), "{entry:?}");
+            if entry.name != name {
+                let agent = AGENTS[..index].iter().find(|other| other.name == name);
+                assert!(agent.is_some(), "{entry:?} must follow its agent");
+            }
             let argument = entry.form.strip_prefix(entry.name).unwrap();
             assert_eq!(argument.is_empty(), entry.needs_only_a_seed(), "{entry:?}");
             assert!(

@@ -1,6 +1,6 @@
 //! The prior weight of an action that was not tried at a state.
 
-use super::state_graph::SIMPLE;
+use super::identities::Identity;
 
 /// The least prior of an action.
 const MIN_PRIOR: f64 = 0.1;
@@ -14,8 +14,8 @@ pub(super) struct Priors {
 
 impl Priors {
     /// Counts a result.
-    pub(super) fn count(&mut self, action: u16, is_good: bool) {
-        let index = usize::from(action);
+    pub(super) fn count(&mut self, identity: Identity, is_good: bool) {
+        let index = usize::from(identity.id);
         if self.counts.len() <= index {
             self.counts.resize(index + 1, (0, 0));
         }
@@ -26,18 +26,17 @@ impl Priors {
     /// Returns the weight of an action with unknown result. The share of good results counts if there
     /// was one. Otherwise each bad result halves the weight, which begins with 1 for a simple action
     /// and is halved with each rank of an object.
-    pub(super) fn weight(&self, action: u16) -> f64 {
+    pub(super) fn weight(&self, identity: Identity) -> f64 {
         let (bad, good) = self
             .counts
-            .get(usize::from(action))
+            .get(usize::from(identity.id))
             .copied()
             .unwrap_or_default();
         let weight = if good > 0 {
             f64::from(good) / f64::from(good + bad)
         } else {
-            let rank = u32::from(action).saturating_sub(SIMPLE.len() as u32);
-            0.5_f64.powi((rank + bad).min(64) as i32)
+            0.5_f64.powi((u32::from(identity.rank) + bad).min(64) as i32)
         };
-        weight.max(MIN_PRIOR)
+        weight.max(MIN_PRIOR) / f64::from(identity.twins)
     }
 }

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use rhae_engine::{ActionKind, ActionSet, StateKey};
 use rhae_percept::{Object, ObjectId, Scene};
 
+use super::identities::{Identities, Identity};
 use super::priors::Priors;
 use super::value_model::StateInput;
 
 /// The largest number of states. A graph that exceeds it is dropped, see [`StateGraph::is_full`].
 const MAX_STATES: usize = 65_536;
-/// The largest number of actions of all states together: 80 MB.
+/// The largest number of actions of all states together: 120 MB.
 const MAX_ACTIONS: usize = 4_000_000;
 /// The simple actions, which come before the objects.
 pub(super) const SIMPLE: [ActionKind; 5] = [
@@ -60,8 +61,8 @@ pub(super) struct Clicked {
     pub(super) y: u8,
 }
 
-/// An action of a state. Its index is its identity on a level: first the five simple actions, then
-/// the objects in the order of [`ordered_objects`].
+/// An action of a state: first the five simple actions, then clicks on the objects in the order of
+/// [`ordered_objects`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StateAction {
     pub(super) rating: Rating,
@@ -69,6 +70,9 @@ pub(super) struct StateAction {
     pub(super) successor: Option<Successor>,
     /// The object of a click, `None` for a simple action.
     pub(super) clicked: Option<Clicked>,
+    pub(super) identity: Identity,
+    /// How often the action lost the level here.
+    pub(super) losses: u8,
 }
 
 pub(super) struct State {
@@ -105,8 +109,9 @@ impl StateGraph {
         input: StateInput,
         scene: &Scene,
         offered: ActionSet,
+        identities: &mut Identities,
     ) -> StateId {
-        let action = |is_offered, clicked| StateAction {
+        let action = |is_offered, clicked, identity| StateAction {
             rating: if is_offered {
                 Rating::Unknown
             } else {
@@ -115,16 +120,27 @@ impl StateGraph {
             is_offered,
             successor: None,
             clicked,
+            identity,
+            losses: 0,
         };
-        let simple = SIMPLE.map(|kind| action(offered.contains(kind), None));
-        let mut actions = simple.to_vec();
+        let simple = (0..).zip(SIMPLE).map(|(id, kind)| {
+            let identity = Identity {
+                id,
+                rank: 0,
+                twins: 1,
+            };
+            action(offered.contains(kind), None, identity)
+        });
+        let mut actions: Vec<StateAction> = simple.collect();
         // Without clicks all objects would be bad, so they are left out.
         if offered.contains(ActionKind::Action6) {
             let objects = ordered_objects(scene);
-            actions.extend(objects.into_iter().map(|id| {
-                let object = scene.object(id);
-                action(true, Some(clicked(id, object)))
-            }));
+            let ids = identities.of_objects(scene, &objects);
+            actions.extend(
+                objects.into_iter().zip(ids).map(|(id, identity)| {
+                    action(true, Some(clicked(id, scene.object(id))), identity)
+                }),
+            );
         }
         self.actions += actions.len();
         let id = StateId(self.states.len() as u32);
@@ -164,7 +180,7 @@ impl StateGraph {
         };
         let edge = &mut self.states[from.index()].actions[usize::from(action)];
         if edge.successor.is_none() {
-            priors.count(action, !is_bad);
+            priors.count(edge.identity, !is_bad);
         }
         let is_new = edge.successor != Some(successor);
         edge.successor = Some(successor);
@@ -176,6 +192,13 @@ impl StateGraph {
             self.propagate_dead_ends(to);
         }
         self.propagate_dead_ends(from);
+    }
+
+    /// Counts that an action lost the level, and returns how often it did at this state.
+    pub(super) fn count_loss(&mut self, from: StateId, action: u16) -> u8 {
+        let edge = &mut self.states[from.index()].actions[usize::from(action)];
+        edge.losses = edge.losses.saturating_add(1);
+        edge.losses
     }
 
     /// If all actions of a state are bad, makes the good transitions into it bad, and so on for the

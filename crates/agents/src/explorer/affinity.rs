@@ -3,15 +3,133 @@
 //! The explorer assumes that a moving object and a static hollow outline of the same colour are a
 //! mover and its target. The distance between them ranks untried actions; it never rules one out.
 
-use rhae_engine::{CELLS, SIZE};
-
-use super::objects::Object;
+use rhae_engine::Frame;
+use rhae_percept::{CellSet, Object, Scene};
 
 /// The sizes, in cells, of objects that can form a pair. Smaller objects are considered noise, and
 /// larger ones background.
 const SIZES: std::ops::RangeInclusive<u16> = 3..=400;
+/// The largest number of objects and of targets that are compared. Frames with more are noise.
+const MAX_BLOBS: usize = 64;
+/// The largest distance, in cells, at which a mover counts as being at its target.
+const ARRIVED: f64 = 2.0;
 
-/// A moving object and the nearest static outline of its colour.
+/// An object that can be a mover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Blob {
+    color: u8,
+    x: u8,
+    y: u8,
+}
+
+/// Returns the objects of a scene that can be movers.
+pub(super) fn blobs(scene: &Scene) -> Vec<Blob> {
+    let blob = |object: &Object| Blob {
+        color: object.color,
+        x: object.center.0,
+        y: object.center.1,
+    };
+    sized(scene)
+        .map(|(_, object)| blob(object))
+        .take(MAX_BLOBS)
+        .collect()
+}
+
+fn sized(scene: &Scene) -> impl Iterator<Item = (rhae_percept::ObjectId, &Object)> {
+    scene
+        .iter()
+        .filter(|(_, object)| SIZES.contains(&object.area))
+}
+
+/// An outline in the first frame of a level.
+#[derive(Clone, Debug)]
+struct Target {
+    place: Blob,
+    cells: CellSet,
+}
+
+/// The outlines of a level, as long as they stay where they were.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Targets {
+    targets: Vec<Target>,
+}
+
+impl Targets {
+    /// Returns the outlines of the first frame of a level.
+    pub(super) fn of(scene: &Scene) -> Self {
+        let outlines = sized(scene).filter(|(_, object)| {
+            let bounds = object.bounds;
+            bounds.width().min(bounds.height()) >= 4
+                && u32::from(object.area) * 10 < u32::from(bounds.area()) * 7
+        });
+        let target = |(id, object): (_, &Object)| Target {
+            place: Blob {
+                color: object.color,
+                x: object.center.0,
+                y: object.center.1,
+            },
+            cells: *scene.cells(id),
+        };
+        Self {
+            targets: outlines.map(target).take(MAX_BLOBS).collect(),
+        }
+    }
+
+    /// Drops the outlines of which a frame shows less than half: they have moved, so they are no
+    /// targets. Returns whether there were any.
+    pub(super) fn observe(&mut self, frame: &Frame) -> bool {
+        let known = self.targets.len();
+        self.targets.retain(|target| {
+            let cells = target.cells.iter();
+            let shown = cells.filter(|&(x, y)| frame.get(x.into(), y.into()) == target.place.color);
+            shown.count() * 2 >= target.cells.len() as usize
+        });
+        self.targets.len() < known
+    }
+
+    /// Returns how far the movers among `blobs` are from the targets. An object counts as a mover if
+    /// the cell at its centre has changed on this level.
+    pub(super) fn aim(&self, blobs: &[Blob], changed: &CellSet) -> Aim {
+        let mut aim = Aim::default();
+        for target in &self.targets {
+            let movers = blobs.iter().filter(|blob| {
+                blob.color == target.place.color
+                    && **blob != target.place
+                    && changed.contains(blob.x, blob.y)
+            });
+            let middle = |blob: &Blob| (i16::from(blob.x), i16::from(blob.y));
+            let pairs = movers.map(|mover| Pair {
+                color: mover.color,
+                mover: middle(mover),
+                target: middle(&target.place),
+            });
+            let Some(pair) = pairs.min_by(|a, b| a.distance().total_cmp(&b.distance())) else {
+                continue;
+            };
+            aim.distance += pair.distance();
+            let is_open = pair.distance() > ARRIVED;
+            if is_open
+                && aim
+                    .next
+                    .is_none_or(|next| pair.distance() < next.distance())
+            {
+                aim.next = Some(pair);
+            }
+        }
+        aim
+    }
+}
+
+/// How far the movers of a state are from the targets.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Aim {
+    /// The sum of the distances of all targets to their nearest movers, in cells.
+    pub(super) distance: f64,
+    /// The nearest pair that is not yet together.
+    pub(super) next: Option<Pair>,
+}
+
+/// A moving object and a static outline of its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pair {
     pub(super) color: u8,
@@ -31,10 +149,10 @@ impl Pair {
         along(self.mover.0, shift.0, self.target.0) + along(self.mover.1, shift.1, self.target.1)
     }
 
-    /// Returns the movement between two frames, or `None` if the movers differ in colour.
+    /// Returns the movement between two frames, or `None` if the pairs differ in colour or target.
     pub(super) fn shift_to(self, later: Self) -> Option<(f64, f64)> {
         let by = |from: i16, to: i16| f64::from(to - from);
-        (self.color == later.color).then(|| {
+        (self.color == later.color && self.target == later.target).then(|| {
             (
                 by(self.mover.0, later.mover.0),
                 by(self.mover.1, later.mover.1),
@@ -43,48 +161,45 @@ impl Pair {
     }
 }
 
-/// Returns the pair with the smallest distance. An object counts as moving if the cell at its click
-/// position has changed on this level.
-pub(super) fn nearest_pair(objects: &[Object], changed: &[bool; CELLS]) -> Option<Pair> {
-    let sized = objects
-        .iter()
-        .filter(|object| SIZES.contains(&object.appearance.area()));
-    let (moving, fixed): (Vec<&Object>, Vec<&Object>) =
-        sized.partition(|object| changed[usize::from(object.y) * SIZE + usize::from(object.x)]);
-    let middle = |object: &Object| (i16::from(object.x), i16::from(object.y));
-    let pairs = moving.iter().flat_map(|mover| {
-        let targets = fixed.iter().filter(|target| {
-            target.hollow && target.appearance.color() == mover.appearance.color()
-        });
-        targets.map(|target| Pair {
-            color: mover.appearance.color(),
-            mover: middle(mover),
-            target: middle(target),
-        })
-    });
-    pairs.min_by(|a, b| a.distance().total_cmp(&b.distance()))
-}
-
 #[cfg(test)]
 mod tests {
-    use rhae_engine::Frame;
-
-    use super::super::objects::objects;
     use super::*;
 
-    #[test]
-    fn mover_is_paired_with_the_nearest_target_of_its_colour() {
+    fn frame(x: usize) -> Frame {
         let mut frame = Frame::filled(0);
-        frame.rect(10, 10, 4, 4, 9);
         frame.outline(30, 10, 6, 6, 9);
         frame.outline(50, 50, 6, 6, 9);
         frame.outline(12, 20, 6, 6, 8);
-        let mut changed = [false; CELLS];
-        (0..64).for_each(|x| (8..16).for_each(|y| changed[y * SIZE + x] = x < 20));
-        let pair = nearest_pair(&objects(&frame), &changed).unwrap();
-        assert_eq!(pair.color, 9);
-        assert!((15.0..30.0).contains(&pair.distance()), "{pair:?}");
-        assert!(pair.distance_after((4.0, 0.0)) < pair.distance());
-        assert_eq!(nearest_pair(&objects(&frame), &[false; CELLS]), None);
+        frame.rect(x, 11, 4, 4, 9);
+        frame
+    }
+
+    fn changed() -> CellSet {
+        let mut changed = CellSet::EMPTY;
+        (0..40).for_each(|x| (8..16).for_each(|y| changed.insert(x, y)));
+        changed
+    }
+
+    #[test]
+    fn mover_is_paired_with_the_nearest_target_of_its_colour() {
+        let targets = Targets::of(&Scene::of(&frame(10)));
+        let blobs = blobs(&Scene::of(&frame(14)));
+        let aim = targets.aim(&blobs, &changed());
+        let next = aim.next.unwrap();
+        assert_eq!(next.color, 9);
+        assert!((10.0..25.0).contains(&next.distance()), "{next:?}");
+        assert!(next.distance_after((4.0, 0.0)) < next.distance());
+        assert_eq!(targets.aim(&blobs, &CellSet::EMPTY), Aim::default());
+    }
+
+    #[test]
+    fn target_stays_a_target_below_its_mover_but_not_if_it_moves() {
+        let mut targets = Targets::of(&Scene::of(&frame(10)));
+        assert!(!targets.observe(&frame(31)));
+        let mut moved = frame(10);
+        moved.rect(50, 50, 6, 6, 0);
+        moved.outline(44, 50, 6, 6, 9);
+        assert!(targets.observe(&moved));
+        assert_eq!(targets.targets.len(), 2);
     }
 }

@@ -1,38 +1,63 @@
-//! The state graph of a level: settled frames and the actions between them.
+//! The state graph of a level: settled frames without status bars, and the actions between them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
-use rhae_engine::{Action, ActionKind, ActionSet, CELLS, Frame, StateKey, key_of};
+use rhae_engine::{Action, ActionSet, CELLS, Frame, SIZE, StateKey, key_of};
+use rhae_percept::CellSet;
 
-use super::action_stats::Feature;
-use super::bars::Mask;
-use super::is_exploratory;
-use super::objects::{Object, objects};
+use super::affinity::{Aim, Blob};
+use super::options::Choice;
+
+/// The largest number of nodes, which occupy 5 KB each.
+const MAX_NODES: usize = 16_384;
+/// The largest number of choices of all nodes together: 32 MB.
+const MAX_CHOICES: usize = 2_000_000;
+/// How often an action must have lost the level at a node to be given up there.
+const MAX_LOSSES: u8 = 2;
+/// How often the result of an action must have changed to be considered as random.
+const MAX_CONFLICTS: u8 = 3;
 
 /// The index of a node.
 pub(super) type NodeId = usize;
 
-/// An action that can be tried at a node.
+/// The known result of an action.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Choice {
-    pub(super) action: Action,
-    pub(super) feature: Feature,
+struct Edge {
+    to: NodeId,
+    /// How often the result differed from the stored one.
+    conflicts: u8,
+    losses: u8,
 }
 
-struct Node {
+/// What the explorer knows about a state.
+pub(super) struct Node {
     frame: Frame,
-    objects: Vec<Object>,
     offered: ActionSet,
-    untried: Vec<Choice>,
-    /// Whether the frame showed a colour that was new on this level.
-    novel: bool,
-    /// The successor of each tried action; `None` if the action lost the level.
-    steps: BTreeMap<Action, Option<NodeId>>,
+    key: StateKey,
+    pub(super) choices: Vec<Choice>,
+    pub(super) blobs: Vec<Blob>,
+    edges: BTreeMap<Action, Edge>,
+    /// The distance of movers and targets, and the version of the targets for which it holds.
+    pub(super) aim: Option<(u32, Aim)>,
+}
+
+impl Node {
+    /// Returns the known actions that lead to another node, without those that are random or lose
+    /// the level.
+    pub(super) fn steps(&self) -> impl Iterator<Item = (Action, NodeId)> + '_ {
+        let reliable = self
+            .edges
+            .iter()
+            .filter(|(_, edge)| edge.conflicts < MAX_CONFLICTS && edge.losses < MAX_LOSSES);
+        reliable.map(|(&action, edge)| (action, edge.to))
+    }
+
+    pub(super) const fn key(&self) -> StateKey {
+        self.key
+    }
 }
 
 /// The state graph of one level.
-///
-/// **Invariant:** RESET leads from every node to the start, as far as it was observed.
 #[derive(Default)]
 pub(super) struct Graph {
     nodes: Vec<Node>,
@@ -40,44 +65,60 @@ pub(super) struct Graph {
     /// the level; but its frame need not be that after RESET.
     start: Option<NodeId>,
     by_key: BTreeMap<StateKey, NodeId>,
+    choices: usize,
 }
 
 impl Graph {
-    /// Returns the node of a frame, and adds it if it is new.
-    pub(super) fn get_or_insert(
-        &mut self,
-        frame: &Frame,
-        mask: &Mask,
-        offered: ActionSet,
-        novel: bool,
-    ) -> NodeId {
-        let key = masked_key(frame, mask);
-        if let Some(&node) = self.by_key.get(&key) {
-            return node;
-        }
-        let node = self.nodes.len();
-        let objects = objects(frame);
-        self.nodes.push(Node {
-            frame: frame.clone(),
-            offered,
-            untried: choices(&objects, mask, offered),
-            objects,
-            novel,
-            steps: BTreeMap::new(),
-        });
-        self.by_key.insert(key, node);
-        node
+    /// Returns the node of a frame, if it is known.
+    pub(super) fn find(&self, frame: &Frame, mask: &CellSet, offered: ActionSet) -> Option<NodeId> {
+        self.by_key.get(&masked_key(frame, mask, offered)).copied()
     }
 
-    /// Records the successor of an action.
-    pub(super) fn connect(&mut self, from: NodeId, action: Action, to: NodeId, lost: bool) {
-        let node = &mut self.nodes[from];
-        node.untried.retain(|option| option.action != action);
-        if action != Action::Reset {
-            node.steps.insert(action, (!lost).then_some(to));
-        } else if !lost {
-            self.start = Some(to);
-        }
+    /// Adds the node of a frame.
+    pub(super) fn insert(
+        &mut self,
+        frame: Frame,
+        mask: &CellSet,
+        offered: ActionSet,
+        choices: Vec<Choice>,
+        blobs: Vec<Blob>,
+    ) -> NodeId {
+        let key = masked_key(&frame, mask, offered);
+        let id = self.nodes.len();
+        self.choices += choices.len();
+        self.nodes.push(Node {
+            frame,
+            offered,
+            key,
+            choices,
+            blobs,
+            edges: BTreeMap::new(),
+            aim: None,
+        });
+        self.by_key.insert(key, id);
+        id
+    }
+
+    /// Returns whether the graph has reached its limits and must be replaced by an empty one.
+    pub(super) fn is_full(&self) -> bool {
+        self.nodes.len() >= MAX_NODES || self.choices >= MAX_CHOICES
+    }
+
+    pub(super) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id]
+    }
+
+    pub(super) fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        &mut self.nodes[id]
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Returns the node to which RESET leads, as far as it is known.
+    pub(super) fn start(&self) -> NodeId {
+        self.start.unwrap_or(0)
     }
 
     /// Returns whether RESET is known to lead to a node.
@@ -85,111 +126,88 @@ impl Graph {
         self.start == Some(node)
     }
 
-    /// Rebuilds the graph with a new mask, which may merge nodes.
-    pub(super) fn rebuild(&mut self, mask: &Mask) {
-        let old = std::mem::take(self);
-        let new_ids: Vec<NodeId> = old
-            .nodes
-            .iter()
-            .map(|node| self.get_or_insert(&node.frame, mask, node.offered, node.novel))
-            .collect();
-        self.start = old.start.map(|start| new_ids[start]);
-        for (index, node) in old.nodes.into_iter().enumerate() {
-            for (action, to) in node.steps {
-                self.connect(
-                    new_ids[index],
-                    action,
-                    to.map_or(new_ids[index], |to| new_ids[to]),
-                    to.is_none(),
-                );
-            }
+    /// Records the node to which RESET led.
+    pub(super) fn set_start(&mut self, node: NodeId) {
+        self.start = Some(node);
+    }
+
+    /// Records the successor of an action, and returns its choice if it was not tried before.
+    pub(super) fn connect(&mut self, from: NodeId, action: Action, to: NodeId) -> Option<Choice> {
+        let node = &mut self.nodes[from];
+        let edge = node.edges.entry(action).or_insert(Edge {
+            to,
+            conflicts: 0,
+            losses: 0,
+        });
+        if edge.to != to {
+            edge.to = to;
+            edge.conflicts = edge.conflicts.saturating_add(1);
+        }
+        let choice = node
+            .choices
+            .iter_mut()
+            .find(|choice| choice.action == action)?;
+        (!std::mem::replace(&mut choice.is_tried, true)).then_some(*choice)
+    }
+
+    /// Records that an action lost the level.
+    pub(super) fn record_loss(&mut self, from: NodeId, action: Action) {
+        let node = &mut self.nodes[from];
+        if let Some(edge) = node.edges.get_mut(&action) {
+            edge.losses = edge.losses.saturating_add(1);
+        } else if let Some(choice) = node.choices.iter_mut().find(|one| one.action == action) {
+            choice.losses += 1;
+            choice.is_tried = choice.losses >= MAX_LOSSES;
         }
     }
 
-    pub(super) fn untried(&self, node: NodeId) -> &[Choice] {
-        &self.nodes[node].untried
+    /// Returns the known successor of an action.
+    pub(super) fn successor(&self, from: NodeId, action: Action) -> Option<NodeId> {
+        self.nodes[from].edges.get(&action).map(|edge| edge.to)
     }
 
-    pub(super) fn objects(&self, node: NodeId) -> &[Object] {
-        &self.nodes[node].objects
-    }
-
-    /// Returns the weight of keys at a node: higher if the frame showed a new colour.
-    pub(super) fn novelty(&self, node: NodeId) -> f64 {
-        if self.nodes[node].novel { 2.0 } else { 1.0 }
-    }
-
-    /// Returns, for each node, the length of a shortest path of known actions and its first action;
-    /// `None` if the node is unreachable. The path to `here` itself has no first action. RESET is the
-    /// first action only if `may_reset` is set.
-    pub(super) fn paths_from(
-        &self,
-        here: NodeId,
-        may_reset: bool,
-    ) -> Vec<Option<(u32, Option<Action>)>> {
-        let mut paths: Vec<Option<(u32, Option<Action>)>> = vec![None; self.nodes.len()];
-        paths[here] = Some((0, None));
-        let mut queue = VecDeque::from([here]);
-        while let Some(node) = queue.pop_front() {
-            let (length, first_step) = paths[node].expect("a queued node has a path");
-            let steps = self.nodes[node]
-                .steps
-                .iter()
-                .filter_map(|(&action, &to)| to.map(|to| (action, to)));
-            let start = self.start.unwrap_or(0);
-            let reset = (may_reset || node != here).then_some((Action::Reset, start));
-            for (action, to) in steps.chain(reset) {
-                if paths[to].is_none() {
-                    paths[to] = Some((length + 1, first_step.or(Some(action))));
-                    queue.push_back(to);
+    /// Rebuilds the graph with a new mask, which may merge nodes. Returns the new id of each node.
+    pub(super) fn rebuild(&mut self, mask: &CellSet) -> Vec<NodeId> {
+        let old = std::mem::take(self);
+        let mut kept = Vec::with_capacity(old.nodes.len());
+        let mut new_ids = Vec::with_capacity(old.nodes.len());
+        for node in old.nodes {
+            let known = self.find(&node.frame, mask, node.offered);
+            let id = known.unwrap_or_else(|| {
+                let mut choices = node.choices.clone();
+                choices.iter_mut().for_each(|choice| {
+                    choice.is_tried = choice.losses >= MAX_LOSSES;
+                });
+                self.insert(node.frame, mask, node.offered, choices, node.blobs)
+            });
+            new_ids.push(id);
+            kept.push(node.edges);
+        }
+        self.start = old.start.map(|start| new_ids[start]);
+        for (from, edges) in new_ids.iter().zip(kept) {
+            for (action, edge) in edges {
+                self.connect(*from, action, new_ids[edge.to]);
+                if let Some(new) = self.nodes[*from].edges.get_mut(&action) {
+                    new.losses = new.losses.max(edge.losses);
                 }
             }
         }
-        paths
-    }
-
-    /// Returns the known actions that lead from a node to another one.
-    pub(super) fn known_exits(&self, node: NodeId) -> Vec<Action> {
-        let steps = self.nodes[node].steps.iter();
-        steps
-            .filter(|(_, to)| to.is_some_and(|to| to != node))
-            .map(|(&action, _)| action)
-            .collect()
-    }
-}
-
-fn masked_key(frame: &Frame, mask: &Mask) -> StateKey {
-    let mut cells = *frame.cells();
-    for cell in 0..CELLS {
-        if mask[cell] {
-            cells[cell] = 0;
+        // Conflicts between merged nodes say nothing about the game.
+        for edge in self
+            .nodes
+            .iter_mut()
+            .flat_map(|node| node.edges.values_mut())
+        {
+            edge.conflicts = 0;
         }
+        new_ids
     }
-    key_of(&cells)
 }
 
-fn choices(objects: &[Object], mask: &Mask, offered: ActionSet) -> Vec<Choice> {
-    let keys = offered.iter().filter(|&kind| is_exploratory(kind));
-    let mut choices: Vec<Choice> = keys
-        .filter_map(|kind| {
-            kind.simple().map(|action| Choice {
-                action,
-                feature: Feature::Key(kind),
-            })
-        })
-        .collect();
-    if offered.contains(ActionKind::Action6) {
-        let outside_bars = |x: u8, y: u8| !mask[usize::from(y) * 64 + usize::from(x)];
-        let clicks = objects
-            .iter()
-            .filter(|object| outside_bars(object.x, object.y));
-        choices.extend(clicks.map(|object| Choice {
-            action: Action::Action6 {
-                x: object.x,
-                y: object.y,
-            },
-            feature: Feature::Object(object.appearance),
-        }));
+fn masked_key(frame: &Frame, mask: &CellSet, offered: ActionSet) -> StateKey {
+    let mut cells: [u8; CELLS] = *frame.cells();
+    for (x, y) in mask.iter() {
+        cells[usize::from(y) * SIZE + usize::from(x)] = 0;
     }
-    choices
+    key_of(&(cells, offered))
 }
