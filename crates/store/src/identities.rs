@@ -41,7 +41,8 @@ pub trait IdentityStore: Send + Sync {
     /// Stores an identity and replaces an earlier one of the same participant.
     fn put_identity(&self, identity: SealedIdentity) -> Pending<'_, ()>;
 
-    /// Returns the encrypted identity of a participant, and records the read even if there is none.
+    /// Returns the encrypted identity of a participant, and records the read even if no
+    /// identity is stored.
     fn read_identity(&self, read: IdentityRead) -> Pending<'_, Option<Vec<u8>>>;
 
     /// Returns all recorded reads of a study, the oldest first.
@@ -86,14 +87,14 @@ async fn open_postgres(_url: &str) -> Result<Arc<dyn IdentityStore>, StoreError>
     Err(StoreError::NoPostgres)
 }
 
-/// Returns where the identities of a database are by default: in a file beside a database file, or
+/// Returns where the identities of a database are by default: in a file next to a database file, or
 /// in the same PostgreSQL database.
 ///
 /// ```
 /// use std::path::Path;
 ///
-/// let beside = rhae_store::default_identities(Path::new("data/rhae.db"));
-/// assert_eq!(beside, Path::new("data/rhae-identities.db"));
+/// let default = rhae_store::default_identities(Path::new("data/rhae.db"));
+/// assert_eq!(default, Path::new("data/rhae-identities.db"));
 /// ```
 pub fn default_identities(db: &Path) -> PathBuf {
     if db.to_str().is_some_and(is_postgres_url) {

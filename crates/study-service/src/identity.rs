@@ -1,6 +1,6 @@
 //! Contact data of participants, encrypted with a key that is not in the database.
 //!
-//! The key is in a file of its own (`--identity-key`). Two keys are derived from it: one encrypts
+//! The key is in a separate file (`--identity-key`). Two keys are derived from it: one encrypts
 //! contact data, the other computes person keys, by which one person is recognised in all studies
 //! that use the same file.
 
@@ -14,7 +14,7 @@ use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundK
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// What is known about a person outside the study, by the name of the field: for example
+/// The contact data of a person by the name of the field: for example
 /// `external_id`, `email` or `account`.
 pub type Contact = BTreeMap<String, String>;
 

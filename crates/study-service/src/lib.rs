@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | How is a command executed? | [`StudyService`] |
 //! | What did a participant do in a play? | [`count_play`], [`PlayCounter`] |
-//! | Who is a participant? | [`IdentityKey`] |
+//! | Where is contact data? | [`IdentityKey`] |
 //! | How is a study set up? | [`create_study`], [`check_study`] |
 //! | What is its state, and what are its results? | [`study_status`], [`study_results`] |
 //! | How are people paid? | [`open_payments`], [`send_batch`], [`confirm_batch`] |

@@ -147,7 +147,7 @@ impl StudyService {
     }
 
     /// Executes a command that depends on the state. If another server has appended in the
-    /// meantime, the command is made again from the newer state.
+    /// meantime, `make` is called again with the newer state.
     ///
     /// # Errors
     ///
