@@ -186,7 +186,7 @@ async fn recordings(
     public: bool,
 ) -> Result<Vec<(String, String)>, ExportError> {
     let mut plays: Vec<&str> = Vec::new();
-    for (id, sitting) in &state.sittings {
+    for sitting in state.sittings.values() {
         let consent = state
             .participants
             .get(&sitting.participant)
@@ -196,7 +196,6 @@ async fn recordings(
             matches!(consent, Some(Consent::Given { publish_replays, .. }) if *publish_replays);
         let live = sitting.stage == rhae_protocol::StudyStage::Live;
         if !public || (agreed && live) {
-            debug_assert!(state.sittings.contains_key(id));
             plays.extend(sitting.ended().map(|(_, _, attempt)| attempt.play.as_str()));
         }
     }
