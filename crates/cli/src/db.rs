@@ -67,7 +67,7 @@ struct CheckArgs {
 /// Write a backup of a database to a new file.
 ///
 /// The backup is the state of the database at one moment; servers may use the database at the same
-/// time. It is an SQLite file with all scorecards, plays, keys and links, also if the database is a
+/// time. It is an SQLite file with all scorecards, plays, keys, links and studies, also if the database is a
 /// PostgreSQL database, so `rhae db check --db FILE` verifies it. An existing file is not
 /// overwritten.
 #[derive(Args)]
@@ -170,8 +170,11 @@ fn counts_text(counts: &DatabaseCounts) -> String {
         entries,
         keys,
         links,
+        study_records,
     } = counts;
-    format!("{cards} scorecards, {plays} plays, {entries} entries, {keys} keys, {links} links")
+    format!(
+        "{cards} scorecards, {plays} plays, {entries} entries, {keys} keys, {links} links, {study_records} study records"
+    )
 }
 
 /// Replays every play of a database, with a progress bar.

@@ -31,6 +31,8 @@ mod runs;
 mod score;
 #[cfg(feature = "server")]
 mod serve;
+#[cfg(feature = "server")]
+mod study;
 mod validate;
 
 use std::process::ExitCode;
@@ -91,6 +93,8 @@ commands! {
     Keys(keys::KeysArgs) => keys::run;
     #[cfg(feature = "server")]
     Db(db::DbArgs) => |args| db::run(&args);
+    #[cfg(feature = "server")]
+    Study(study::StudyArgs) => study::run;
     Validate(Box<validate::ValidateArgs>) => |args| validate::run(&args);
     Explore(Box<explore::ExploreArgs>) => |args| explore::run(&args);
     Arc(arc::ArcArgs) => |args| arc::run(&args);

@@ -44,4 +44,6 @@ pub struct DatabaseCounts {
     pub keys: u64,
     /// Links to published cards and plays, including revoked ones.
     pub links: u64,
+    /// Records in the logs of human studies.
+    pub study_records: u64,
 }

@@ -66,6 +66,7 @@ mod game_facts;
 mod identity;
 mod key_listing;
 mod level_scores;
+mod money;
 mod novelty;
 mod packed;
 mod play;
@@ -80,6 +81,8 @@ mod study;
 mod study_baselines;
 mod study_event;
 mod study_protocol;
+mod study_result;
+mod study_status;
 mod study_summary;
 mod time;
 mod usage;
@@ -112,6 +115,7 @@ pub use game_facts::GameFacts;
 pub use identity::{RunIdentity, RunListing, RunStatus};
 pub use key_listing::{InvitationListing, KeyLimitsListing, KeyListing};
 pub use level_scores::{LevelScore, LevelScores};
+pub use money::{amount_text, money_text};
 pub use novelty::{NoveltyPair, NoveltyReport};
 pub use packed::{ObservationView, PACKED_VERSION, Packer};
 pub use play::{CompactResponse, PlayEvent, PlayListing, current_level};
@@ -144,6 +148,14 @@ pub use study_event::{
 pub use study_protocol::{
     AnalysisPlan, AssignmentDesign, AttemptRule, ConsentText, DemographicQuestion, EarlyLeave,
     LowEffortRule, STUDY_PROTOCOL_VERSION, StudyLimits, StudyMoney, StudyProtocol, TargetCounts,
+};
+pub use study_result::{
+    BandCount, EnvironmentResults, LevelResults, StoppedPlayResult, StudyResults, TimeResults,
+};
+pub use study_status::{
+    EnvironmentCoverage, ExportedFile, FrozenStatus, MoneyStatus, PaymentRow, PlannedStudy,
+    ProtocolStatus, PublicationStatus, RateInterval, StudyChange, StudyCheck, StudyExport,
+    StudyListing, StudyPayments, StudyStatus, StudyVerification,
 };
 pub use study_summary::{MedianMinutes, StudySummary};
 pub use time::{compact_utc, rfc3339_utc};

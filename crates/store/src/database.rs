@@ -5,7 +5,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::{KeyStore, ShareStore, SqliteOptions, SqliteStore, Store, StoreError, is_postgres_url};
+use crate::{
+    KeyStore, ShareStore, SqliteOptions, SqliteStore, Store, StoreError, StudyStore,
+    is_postgres_url,
+};
 #[cfg(feature = "postgres")]
 use crate::{PostgresAddress, PostgresStore};
 
@@ -109,6 +112,15 @@ impl Database {
 
     /// Returns the storage of links to published cards and plays.
     pub fn shares(&self) -> Arc<dyn ShareStore> {
+        match self {
+            Self::Sqlite(_, store) => Arc::clone(store) as _,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_, store) => Arc::clone(store) as _,
+        }
+    }
+
+    /// Returns the storage of human studies.
+    pub fn studies(&self) -> Arc<dyn StudyStore> {
         match self {
             Self::Sqlite(_, store) => Arc::clone(store) as _,
             #[cfg(feature = "postgres")]

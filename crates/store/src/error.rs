@@ -92,6 +92,10 @@ pub enum StoreError {
     /// The owner has reached the limit of links that are not revoked.
     #[error("{0} links exist, which is the limit: revoke one first")]
     TooManyShares(u32),
+    /// The caller has not seen the last record of the study, usually because another server has
+    /// appended to its log.
+    #[error("the study has advanced in the meantime: its last record is {0}")]
+    StudyConflict(u64),
 }
 
 impl StoreError {
@@ -134,6 +138,7 @@ impl StoreError {
                 | Self::Unavailable(_)
                 | Self::Conflict(_)
                 | Self::KeyUsed
+                | Self::StudyConflict(_)
         )
     }
 }

@@ -1,7 +1,8 @@
 //! Durable storage for scorecards, plays with their action logs, and API keys.
 //!
-//! A server talks to its database through two traits: [`Store`] holds cards, plays and logs,
-//! [`KeyStore`] holds API keys. Two implementations pass the same tests:
+//! A server talks to its database through traits: [`Store`] holds cards, plays and logs, [`KeyStore`]
+//! API keys, [`ShareStore`] published links, [`StudyStore`] the logs of human studies, and
+//! [`IdentityStore`] the contact data of their participants. Two implementations pass the same tests:
 //!
 //! | type | use |
 //! | --- | --- |
@@ -105,6 +106,7 @@ mod backup;
 mod database;
 mod error;
 mod idempotency;
+mod identities;
 mod keys;
 mod model;
 mod play_cache;
@@ -113,6 +115,7 @@ mod postgres;
 mod shares;
 mod sqlite;
 mod store;
+mod studies;
 mod summary;
 #[cfg(any(feature = "postgres", test))]
 mod tables;
@@ -121,6 +124,9 @@ mod usage;
 pub use database::Database;
 pub use error::StoreError;
 pub use idempotency::{CompletedRequest, IdempotencyKey, RequestOutcome};
+pub use identities::{
+    IdentityRead, IdentityStore, SealedIdentity, default_identities, open_identities,
+};
 pub use keys::{
     GameSet, GameSets, Invitation, Key, KeyId, KeyIdError, KeyLimits, KeyStore, Scopes,
 };
@@ -133,6 +139,7 @@ pub use postgres::{PostgresAddress, PostgresStore};
 pub use shares::{Share, ShareId, ShareIdError, ShareStore, ShareTarget};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{Pending, Store};
+pub use studies::{StudyAppend, StudyFile, StudyStore};
 pub use summary::RunCounts;
 pub use usage::{card_bytes, opening_bytes, reasoning_bytes};
 

@@ -17,6 +17,7 @@ pub(crate) mod backup;
 mod cards;
 mod counts;
 mod deadline;
+pub(crate) mod identities;
 mod keys;
 mod listener;
 mod plays;
@@ -25,6 +26,7 @@ mod rows;
 mod schema;
 mod session;
 mod shares;
+mod studies;
 mod writer;
 
 use std::sync::Arc;

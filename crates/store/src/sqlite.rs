@@ -5,6 +5,7 @@
 
 pub(crate) mod copy;
 mod counts;
+pub(crate) mod identities;
 mod keys;
 mod plays;
 mod readers;
@@ -12,6 +13,7 @@ mod requests;
 mod rows;
 mod schema;
 mod shares;
+mod studies;
 mod writer;
 
 use std::path::Path;

@@ -29,7 +29,7 @@ pub(crate) struct Table {
 use Kind::{Boolean, Bytes, Escaped, Integer, Text};
 
 /// A table follows the tables that it refers to.
-pub(crate) const TABLES: [Table; 8] = [
+pub(crate) const TABLES: [Table; 10] = [
     Table {
         name: "cards",
         columns: &[
@@ -147,6 +147,22 @@ pub(crate) const TABLES: [Table; 8] = [
             ("revoked_ms", Integer),
         ],
         chunk: 5000,
+    },
+    Table {
+        name: "study_events",
+        columns: &[
+            ("study", Text),
+            ("seq", Integer),
+            ("chain", Text),
+            ("record", Text),
+        ],
+        chunk: 1000,
+    },
+    Table {
+        name: "study_files",
+        columns: &[("study", Text), ("name", Text), ("content", Text)],
+        // A file has an entry for each level of each environment.
+        chunk: 8,
     },
 ];
 

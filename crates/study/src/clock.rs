@@ -44,6 +44,8 @@ pub struct PlayClock {
     pub paused_since_ms: Option<u64>,
     pub pause_used_ms: u64,
     pub outage_used_ms: u64,
+    /// The finished outages: when each ended, and for how long it stopped the clock.
+    outages: Vec<(u64, u64)>,
     pub last_contact_ms: u64,
     pub hidden: bool,
 }
@@ -140,6 +142,7 @@ impl PlayClock {
             paused_since_ms: None,
             pause_used_ms: 0,
             outage_used_ms: 0,
+            outages: Vec::new(),
             last_contact_ms: at_ms,
             hidden: false,
         }
@@ -190,6 +193,14 @@ impl PlayClock {
         now_ms.saturating_sub(stops_ms)
     }
 
+    /// Returns for how long outages that ended after `from_ms` and not after `until_ms` have stopped
+    /// the clock.
+    pub fn outages_between_ms(&self, from_ms: u64, until_ms: u64) -> u64 {
+        let within = |(ended_ms, _): &&(u64, u64)| (from_ms + 1..=until_ms).contains(ended_ms);
+        let outages = self.outages.iter().filter(within);
+        outages.map(|(_, stopped_ms)| stopped_ms).sum()
+    }
+
     fn is_stopped(&self, limits: &StudyLimits, moment: Moment) -> bool {
         let paused = self
             .paused_since_ms
@@ -216,6 +227,7 @@ impl PlayClock {
     pub(crate) fn end_outage(&mut self, limits: &StudyLimits, from_ms: u64, at_ms: u64) {
         let stopped = at_ms.saturating_sub(from_ms + millis(limits.outage_grace_s));
         self.outage_used_ms += stopped;
+        self.outages.push((at_ms, stopped));
         self.stopped_ms += stopped;
         self.contact(at_ms);
     }

@@ -31,4 +31,6 @@ mod runs;
 mod score;
 mod serve;
 mod snapshots;
+mod study;
+mod study_fixture;
 mod validate;

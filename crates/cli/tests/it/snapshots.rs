@@ -18,6 +18,7 @@ mod play;
 mod redact;
 mod runs;
 mod server;
+mod study;
 
 use std::fs;
 use std::io::Write as _;

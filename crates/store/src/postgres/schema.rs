@@ -13,7 +13,7 @@ use crate::StoreError;
 /// The advisory lock that a server holds while it migrates the schema: "Rhae" in ASCII.
 const MIGRATION_LOCK: i64 = 0x5268_6165;
 
-const MIGRATIONS: [&str; 6] = [FIRST, VISITORS, USAGE, SOURCES, KEY_LIMITS, SHARES];
+const MIGRATIONS: [&str; 7] = [FIRST, VISITORS, USAGE, SOURCES, KEY_LIMITS, SHARES, STUDIES];
 
 /// `uses` is separate from `cards`, so that recording a use does not conflict with transactions
 /// that hold a shared lock on the card. `alive` has one row: the time of the last heartbeat of any
@@ -157,6 +157,25 @@ const SHARES: &str = "
         revoked_ms bigint
     );
     CREATE INDEX shares_by_owner ON rhae.shares (owner);
+";
+
+/// Adds the event logs of human studies and their published files.
+const STUDIES: &str = "
+    CREATE TABLE rhae.study_events (
+        study  text NOT NULL,
+        seq    bigint NOT NULL,
+        chain  text NOT NULL,
+        record text NOT NULL,
+        PRIMARY KEY (study, seq)
+    );
+    CREATE INDEX study_events_by_chain ON rhae.study_events (study, chain);
+
+    CREATE TABLE rhae.study_files (
+        study   text NOT NULL,
+        name    text NOT NULL,
+        content text NOT NULL,
+        PRIMARY KEY (study, name)
+    );
 ";
 
 /// Applies missing migrations.

@@ -105,6 +105,7 @@ pub(crate) fn counts(connection: &Connection) -> Result<DatabaseCounts, StoreErr
         entries: count("log")?,
         keys: count("api_keys")?,
         links: count("shares")?,
+        study_records: count("study_events")?,
     })
 }
 

@@ -11,7 +11,7 @@ use crate::sqlite::readers::number;
 /// Marks the file as a database of this application: "Rhae" in ASCII.
 const APPLICATION_ID: i64 = 0x5268_6165;
 
-const MIGRATIONS: [&str; 9] = [
+const MIGRATIONS: [&str; 10] = [
     CARDS_AND_PLAYS,
     COUNTS,
     REQUESTS,
@@ -21,6 +21,7 @@ const MIGRATIONS: [&str; 9] = [
     SOURCES,
     KEY_LIMITS,
     SHARES,
+    STUDIES,
 ];
 
 const CARDS_AND_PLAYS: &str = "
@@ -161,6 +162,25 @@ const SHARES: &str = "
         revoked_ms INTEGER
     ) STRICT;
     CREATE INDEX shares_by_owner ON shares (owner);
+";
+
+/// Adds the event logs of human studies and their published files.
+const STUDIES: &str = "
+    CREATE TABLE study_events (
+        study  TEXT NOT NULL,
+        seq    INTEGER NOT NULL,
+        chain  TEXT NOT NULL,
+        record TEXT NOT NULL,
+        PRIMARY KEY (study, seq)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX study_events_by_chain ON study_events (study, chain);
+
+    CREATE TABLE study_files (
+        study   TEXT NOT NULL,
+        name    TEXT NOT NULL,
+        content TEXT NOT NULL,
+        PRIMARY KEY (study, name)
+    ) STRICT, WITHOUT ROWID;
 ";
 
 /// Refuses a database of another application, or of a newer version of this one.

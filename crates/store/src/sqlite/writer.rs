@@ -22,11 +22,11 @@ use crate::sqlite::counts::Counts;
 use crate::sqlite::keys::{self, KeyCommand};
 use crate::sqlite::readers::{all, first, number};
 use crate::sqlite::shares::{self, ShareCommand};
-use crate::sqlite::{HEAD, requests, rows};
+use crate::sqlite::{HEAD, requests, rows, studies};
 use crate::usage;
 use crate::{
     CardId, CardKey, IdempotencyKey, NewCard, NewPlay, PlayId, PlayKey, Snapshot, StaleCutoffs,
-    StoreError,
+    StoreError, StudyAppend,
 };
 
 /// The maximum number of commands per transaction, which bounds the latency of the first command.
@@ -49,6 +49,7 @@ pub(crate) enum Command {
     DeleteIdempotencyKeys { before_ms: u64 },
     Key(KeyCommand),
     Share(ShareCommand),
+    AppendStudy(Box<StudyAppend>),
 }
 
 pub(crate) struct Append {
@@ -162,6 +163,7 @@ const fn is_failure(error: &StoreError) -> bool {
             | StoreError::TooManyCards(_)
             | StoreError::TooManyPlays(_)
             | StoreError::TooManyShares(_)
+            | StoreError::StudyConflict(_)
     )
 }
 
@@ -193,6 +195,9 @@ impl Batch<'_> {
             Command::Key(command) => keys::execute(self.connection, command).map(Output::Changed),
             Command::Share(command) => {
                 shares::execute(self.connection, command).map(Output::Changed)
+            }
+            Command::AppendStudy(append) => {
+                studies::append(self.connection, &append).map(|()| Output::Nothing)
             }
             Command::Append(append) => self.append(&append),
             Command::SaveSnapshot { play, snapshot } => self.save_snapshot(play, &snapshot),

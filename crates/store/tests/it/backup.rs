@@ -56,6 +56,8 @@ async fn fill(fixture: &Fixture) {
         revoked_ms: None,
     };
     fixture.shares.create_share(link, 9).await.unwrap();
+    let study = crate::studies::append("lab", 0, 2);
+    fixture.studies.append_study(study).await.unwrap();
 }
 
 fn api_key() -> Key {
@@ -117,6 +119,7 @@ async fn backup_is_restored_to_both_databases_without_differences(fixture: &Fixt
         .unwrap();
     assert_eq!((counts.cards, counts.plays), (2, 1));
     assert_eq!((counts.entries, counts.keys, counts.links), (3, 1, 1));
+    assert_eq!(counts.study_records, 2);
     let expected = dump(&at("first.db"));
 
     let restored = Database::restore(&at("first.db"), &at("copy.db"))
@@ -238,7 +241,10 @@ async fn backup_keeps_an_old_schema_and_restoration_migrates_it() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     open(&at("rhae.db")).await.close().await;
-    crate::files::sql(&at("rhae.db"), "DROP TABLE shares; PRAGMA user_version = 8");
+    crate::files::sql(
+        &at("rhae.db"),
+        "DROP TABLE shares; DROP TABLE study_events; DROP TABLE study_files; PRAGMA user_version = 8",
+    );
     let counts = Database::backup(&at("rhae.db"), &at("backup.db"))
         .await
         .unwrap();
@@ -253,5 +259,5 @@ async fn backup_keeps_an_old_schema_and_restoration_migrates_it() {
     Database::restore(&at("backup.db"), &at("new.db"))
         .await
         .unwrap();
-    assert_eq!(version("new.db"), 9);
+    assert_eq!(version("new.db"), 10);
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rhae_store::{
     KeyStore, PostgresAddress, PostgresStore, ShareStore, SqliteOptions, SqliteStore, Store,
+    StudyStore,
 };
 use rhae_testkit::Postgres;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -16,6 +17,7 @@ pub(crate) struct Fixture {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) keys: Arc<dyn KeyStore>,
     pub(crate) shares: Arc<dyn ShareStore>,
+    pub(crate) studies: Arc<dyn StudyStore>,
     commits: Box<dyn Fn() -> u64>,
     backend: Backend,
 }
@@ -30,11 +32,12 @@ impl Fixture {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(open(&folder).await);
         let (commits, keys) = (Arc::clone(&store), Arc::clone(&store));
-        let shares = Arc::clone(&store);
+        let (shares, studies) = (Arc::clone(&store), Arc::clone(&store));
         Self {
             store,
             keys,
             shares,
+            studies,
             commits: Box::new(move || commits.commits()),
             backend: Backend::Sqlite(folder),
         }
@@ -49,11 +52,12 @@ impl Fixture {
                      CREATE OR REPLACE FUNCTION rhae.now_ms() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT ms FROM public.clock'";
         sql(&server, clock).await;
         let (commits, keys) = (Arc::clone(&store), Arc::clone(&store));
-        let shares = Arc::clone(&store);
+        let (shares, studies) = (Arc::clone(&store), Arc::clone(&store));
         Some(Self {
             store,
             keys,
             shares,
+            studies,
             commits: Box::new(move || commits.commits()),
             backend: Backend::Postgres(server),
         })
@@ -95,6 +99,16 @@ impl Fixture {
 
     /// Opens a second key store on the same database, like another process.
     pub(crate) async fn other_keys(&self) -> Arc<dyn KeyStore> {
+        match &self.backend {
+            Backend::Sqlite(folder) => Arc::new(open(folder).await),
+            Backend::Postgres(server) => {
+                Arc::new(PostgresStore::open(&address(server)).await.unwrap())
+            }
+        }
+    }
+
+    /// Opens a second study store on the same database, like another server.
+    pub(crate) async fn other_studies(&self) -> Arc<dyn StudyStore> {
         match &self.backend {
             Backend::Sqlite(folder) => Arc::new(open(folder).await),
             Backend::Postgres(server) => {

@@ -8,6 +8,7 @@ mod failures;
 mod files;
 mod fixture;
 mod idempotency;
+mod identities;
 mod keys;
 mod lists;
 mod rules;
@@ -16,6 +17,7 @@ mod shares;
 mod sharing;
 mod silence;
 mod snapshots;
+mod studies;
 mod summaries;
 mod usage;
 

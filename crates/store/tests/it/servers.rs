@@ -51,12 +51,12 @@ async fn unsuitable_databases_are_rejected_and_passwords_stay_hidden() {
         refused,
         StoreError::NewerSchema {
             found: 99,
-            known: 6
+            known: 7
         }
     );
     sql(
         &server,
-        "UPDATE rhae.version SET version = 6; DELETE FROM public.cards",
+        "UPDATE rhae.version SET version = 7; DELETE FROM public.cards",
     )
     .await;
     PostgresStore::open(&address).await.unwrap().close().await;

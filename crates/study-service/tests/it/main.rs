@@ -1,0 +1,8 @@
+//! Integration tests of studies in real databases: SQLite files and PostgreSQL servers.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod arrivals;
+mod counting;
+mod durability;
+mod fixture;
