@@ -13,11 +13,12 @@ use rhae_engine::{Action, PlayState};
 use rhae_llm::{Part, Request};
 use serde_json::json;
 
+use crate::code::Interpreter;
 use crate::engine::{Chat, Engine, TurnEnd};
-use crate::harness_agent::{AgentParts, AgentSettings, Kind, shortened};
+use crate::harness_agent::{AgentParts, AgentSettings, Kind, Language, shortened};
+use crate::limits::Limits;
 use crate::picture::board_png;
 use crate::prompts::PromptSet;
-use crate::python::Interpreter;
 use crate::threaded::{Game, Observation, Player};
 use board_tools::{BoardTools, History};
 use world_model::WorldModel;
@@ -40,6 +41,8 @@ pub(crate) const KIND: Kind = Kind {
             include_str!("../prompts/duck/world_model.md"),
         ),
     ],
+    language: Language::Python,
+    limits: Limits::DEFAULT,
     prelude: include_str!("../python/duck_prelude.py"),
     new: |parts| Box::new(Duck::new(parts)),
     first_request,
@@ -47,7 +50,7 @@ pub(crate) const KIND: Kind = Kind {
 
 /// The state of a play.
 struct Duck {
-    engine: Engine,
+    engine: Engine<'static>,
     chat: Chat,
     prompts: PromptSet,
     interpreter: Interpreter,
@@ -63,7 +66,7 @@ impl Duck {
             large_context: parts.settings.chat.trim.max_tokens / 2,
             engine: parts.engine,
             prompts: parts.settings.prompts,
-            interpreter: Interpreter::new(&parts.python, KIND.prelude),
+            interpreter: Interpreter::new(&parts.runtime, KIND.prelude),
             world_model: WorldModel::default(),
         }
     }

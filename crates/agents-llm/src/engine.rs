@@ -62,7 +62,7 @@ pub trait Toolbox {
     fn tools(&self) -> Vec<Tool>;
 
     /// Executes a call. An effect that is not a function of the play and of earlier effects must be
-    /// stored in `effects`.
+    /// stored in the log of the engine.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ pub trait Toolbox {
         &mut self,
         name: &str,
         arguments: &Value,
-        effects: &mut LoggedCalls,
+        engine: &mut Engine<'_>,
     ) -> Result<ToolOutput, AgentError>;
 
     /// Returns whether the turn ends after the calls of the current reply.
@@ -170,8 +170,8 @@ impl ChatSettings {
 pub(crate) type SharedUsage = Arc<Mutex<ModelUsage>>;
 
 /// Sends the requests of a play and counts their usage.
-pub struct Engine {
-    pub(crate) calls: LoggedCalls,
+pub struct Engine<'log> {
+    pub(crate) calls: LoggedCalls<'log>,
     limits: Limits,
     /// The usage of the play.
     total: ModelUsage,
@@ -180,9 +180,25 @@ pub struct Engine {
     first_sample: u32,
 }
 
-impl Engine {
-    pub(crate) fn new(
-        calls: LoggedCalls,
+impl<'log> Engine<'log> {
+    /// Creates an engine whose usage is not reported to anyone.
+    pub fn new(calls: LoggedCalls<'log>, limits: Limits) -> Self {
+        Self::reporting(calls, limits, SharedUsage::default(), 0)
+    }
+
+    /// Sets the sample number of the first request of each turn, which distinguishes attempts in
+    /// recordings of answers.
+    #[must_use]
+    pub fn with_first_sample(self, first_sample: u32) -> Self {
+        Self {
+            first_sample,
+            ..self
+        }
+    }
+
+    /// Creates an engine that adds its usage to `unreported`.
+    pub(crate) fn reporting(
+        calls: LoggedCalls<'log>,
         limits: Limits,
         unreported: SharedUsage,
         first_sample: u32,
@@ -194,6 +210,10 @@ impl Engine {
             unreported,
             first_sample,
         }
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// Returns the usage of the play so far.
@@ -279,11 +299,11 @@ impl Engine {
                 "the argument `{missing}` is missing"
             )));
         }
-        toolbox.call(&call.name, &call.arguments, &mut self.calls)
+        toolbox.call(&call.name, &call.arguments, self)
     }
 
     /// Sends the next request until there is a reply with content.
-    fn ask(&mut self, chat: &mut Chat) -> Result<Reply, AgentError> {
+    pub(crate) fn ask(&mut self, chat: &mut Chat) -> Result<Reply, AgentError> {
         let mut cuts = 0;
         let mut retries = 0;
         loop {

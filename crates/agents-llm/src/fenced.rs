@@ -94,7 +94,7 @@ fn tool_block(id: String, content: &str) -> ToolCall {
 
 /// Returns the info string and the content of each fenced block. A block that is not closed extends
 /// to the end of the text.
-fn blocks(text: &str) -> Vec<(&str, &str)> {
+pub(crate) fn blocks(text: &str) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(start) = fence(rest) {

@@ -9,33 +9,51 @@ use rhae_agents::{
 };
 use rhae_llm::Request;
 
+use crate::code::CodeRuntime;
 use crate::conversation::TrimPolicy;
 use crate::engine::{ChatSettings, Engine, SharedUsage, ToolMode};
+use crate::javascript::JavaScriptSettings;
 use crate::limits::Limits;
 use crate::prompts::{EmbeddedPrompt, PromptError, PromptSet};
-use crate::python::{PythonRuntime, PythonSettings};
+use crate::python::PythonSettings;
 use crate::threaded::{Player, ThreadedAgent};
-use crate::{duck, rgb, world_model};
+use crate::{duck, rgb, rlm, world_model};
 
 /// The maximum number of characters of a text in a recording. The model log has the full text.
 const MAX_RECORDED_CHARS: usize = 12_000;
 
 /// Every agent of this crate.
-const KINDS: &[Kind] = &[rgb::KIND, duck::KIND, world_model::KIND];
+const KINDS: &[Kind] = &[rgb::KIND, duck::KIND, world_model::KIND, rlm::KIND];
 
 /// The entries of all agents of this crate, in the order of help texts.
-pub const AGENTS: &[AgentEntry] = &[rgb::KIND.entry, duck::KIND.entry, world_model::KIND.entry];
+pub const AGENTS: &[AgentEntry] = &[
+    rgb::KIND.entry,
+    duck::KIND.entry,
+    world_model::KIND.entry,
+    rlm::KIND.entry,
+];
 
 /// A kind of agent: one module.
 pub(crate) struct Kind {
     pub(crate) entry: AgentEntry,
     pub(crate) prompts: &'static [EmbeddedPrompt],
-    /// Python code that defines names for the code of the model.
+    /// The language of the model's code.
+    pub(crate) language: Language,
+    /// Code that defines names for the code of the model.
     pub(crate) prelude: &'static str,
+    /// The limits of a play, unless the user sets others.
+    pub(crate) limits: Limits,
     /// Creates the player of one play.
     pub(crate) new: fn(AgentParts) -> Box<dyn Player>,
     /// Returns the first request of a play that starts with this view.
     pub(crate) first_request: fn(&AgentSettings, &View<'_>) -> Request,
+}
+
+/// The language of the code that a model writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Language {
+    Python,
+    JavaScript,
 }
 
 /// What an agent is created from, besides the play.
@@ -46,13 +64,14 @@ pub(crate) struct AgentSettings {
     /// The sample number of the first request of each turn. It depends on the seed, so that recorded
     /// answers of different repeats can be distinguished.
     pub(crate) first_sample: u32,
+    pub(crate) limits: Limits,
 }
 
 /// What one play of an agent is created from.
 pub(crate) struct AgentParts {
     pub(crate) settings: AgentSettings,
-    pub(crate) engine: Engine,
-    pub(crate) python: Arc<PythonRuntime>,
+    pub(crate) engine: Engine<'static>,
+    pub(crate) runtime: Arc<CodeRuntime>,
 }
 
 /// The reason why an agent cannot be opened.
@@ -62,7 +81,7 @@ pub enum HarnessAgentError {
     Prompts(#[from] PromptError),
     /// The interpreter or its sandbox cannot be used.
     #[error("{0}")]
-    Python(String),
+    Code(String),
     #[error(
         "`request` of the model `{0}` contains `tools`, but agents with tools send their own; remove it"
     )]
@@ -75,11 +94,12 @@ pub struct HarnessAgent {
     player: Arc<ModelPlayer>,
     prompts: PromptSet,
     limits: Limits,
-    python: Arc<PythonRuntime>,
+    runtime: Arc<CodeRuntime>,
 }
 
 impl HarnessAgent {
-    /// Opens an agent: loads its prompts and finds a Python interpreter.
+    /// Opens an agent: loads its prompts and finds the interpreter of its code. `python` also
+    /// describes the sandbox of other languages.
     ///
     /// # Errors
     ///
@@ -100,12 +120,16 @@ impl HarnessAgent {
             let model = player.model.name().to_owned();
             return Err(HarnessAgentError::ConfiguredTools(model));
         }
+        let runtime = match kind.language {
+            Language::Python => python.open(),
+            Language::JavaScript => JavaScriptSettings::from(python).open(),
+        };
         Ok(Self {
             kind,
             player: Arc::new(player),
             prompts: PromptSet::load(name, kind.prompts, prompts)?,
-            limits: Limits::default(),
-            python: PythonRuntime::open(python).map_err(HarnessAgentError::Python)?,
+            limits: kind.limits,
+            runtime: runtime.map_err(HarnessAgentError::Code)?,
         })
     }
 
@@ -117,6 +141,11 @@ impl HarnessAgent {
     /// Returns the system prompt without what describes the tools.
     pub fn system_prompt(&self) -> String {
         self.prompts.fill("system", &[])
+    }
+
+    /// Returns the limits of each play.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// Replaces the limits of each play.
@@ -141,6 +170,7 @@ impl HarnessAgent {
                 trim: TrimPolicy::new(self.player.context_tokens),
             },
             first_sample: u32::try_from(seed % (1 << 24)).unwrap_or(0) << 6,
+            limits: self.limits,
         }
     }
 }
@@ -183,7 +213,7 @@ impl AgentFactory for HarnessAgent {
         let calls = LoggedCalls::open(&self.player, &context.model_log)?;
         let cancel = calls.cancel_token().clone();
         let unreported = SharedUsage::default();
-        let engine = Engine::new(
+        let engine = Engine::reporting(
             calls,
             self.limits,
             Arc::clone(&unreported),
@@ -192,7 +222,7 @@ impl AgentFactory for HarnessAgent {
         let player = (self.kind.new)(AgentParts {
             settings,
             engine,
-            python: Arc::clone(&self.python),
+            runtime: Arc::clone(&self.runtime),
         });
         Ok(Box::new(ThreadedAgent::start(player, cancel, unreported)?))
     }

@@ -6,7 +6,8 @@
 //! | [`Engine`] | sends requests, executes tool calls, journals both, and applies [`Limits`] |
 //! | [`Conversation`] | the turns of a conversation, limited to a context by a [`TrimPolicy`] |
 //! | [`Toolbox`] | the tools of an agent |
-//! | [`Interpreter`] | Python code of the model in the sandbox |
+//! | [`Interpreter`] | code of the model, in Python or JavaScript, in the sandbox |
+//! | [`Rlm`] | a model that works on its prompt with code and calls itself recursively |
 //! | [`PromptSet`] | the prompts of an agent, which files can replace |
 //!
 //! An agent is one module with a `KIND`. It implements a [`Player`], a function over a [`Game`], and
@@ -25,26 +26,32 @@
 
 mod action_text;
 mod board;
+mod code;
 mod conversation;
 mod duck;
 mod engine;
 mod fenced;
 mod harness_agent;
+mod javascript;
 mod limits;
 mod perception;
 mod picture;
 mod prompts;
 mod python;
 mod rgb;
+mod rlm;
 mod threaded;
 mod world_model;
 
+pub use code::{CodeRuntime, Executed, HostFunctions, Interpreter, NoFunctions};
 pub use conversation::{Conversation, TrimPolicy};
 pub use engine::{Chat, ChatSettings, Engine, ToolMode, ToolOutput, Toolbox, TurnEnd};
 pub use harness_agent::{AGENTS, HarnessAgent, HarnessAgentError, split_name};
+#[cfg(feature = "hosting")]
+pub use javascript::javascript_engine;
+pub use javascript::{JAVASCRIPT, JavaScriptLimits, JavaScriptSettings};
 pub use limits::{LimitReached, Limits};
 pub use prompts::{PromptError, PromptSet};
-pub use python::{
-    HostFunctions, Interpreter, NoFunctions, PythonLimits, PythonRuntime, PythonSettings,
-};
+pub use python::{PythonLimits, PythonSettings};
+pub use rlm::{Rlm, RlmEnd, RlmOutcome};
 pub use threaded::{Game, Observation, Player};

@@ -26,15 +26,20 @@ pub struct Limits {
     pub max_cost_usd: Option<f64>,
 }
 
+impl Limits {
+    /// The limits of an agent that sets no others.
+    pub const DEFAULT: Self = Self {
+        max_iterations: 50,
+        max_depth: 1,
+        max_consecutive_errors: 5,
+        max_tokens: None,
+        max_cost_usd: None,
+    };
+}
+
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            max_iterations: 50,
-            max_depth: 1,
-            max_consecutive_errors: 5,
-            max_tokens: None,
-            max_cost_usd: None,
-        }
+        Self::DEFAULT
     }
 }
 

@@ -1,20 +1,31 @@
-//! The tool `python`: code of the model in a sandboxed interpreter that lives as long as the play.
-//!
-//! The process has no network, no files of the user, no other processes, and limits on memory,
-//! processor time and output. If it exceeds a limit that it does not enforce itself, it is killed,
-//! and the next call starts an empty interpreter.
-
-mod interpreter;
-#[cfg(feature = "hosting")]
-mod process;
+//! Python for the code of a model: an interpreter that is found on the system.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use interpreter::{HostFunctions, Interpreter, NoFunctions};
+use crate::code::CodeRuntime;
+#[cfg(feature = "hosting")]
+use crate::code::Sandboxed;
 
-/// The resources that the code of a model may use.
+/// The script of the interpreter.
+#[cfg(feature = "hosting")]
+const SCRIPT: &str = include_str!("../python/interpreter.py");
+/// The options of the interpreter. The environment is empty except for [`ENVIRONMENT`].
+#[cfg(feature = "hosting")]
+const OPTIONS: [&str; 4] = ["-P", "-s", "-B", "-u"];
+/// The environment variables, which help to make results reproducible.
+#[cfg(feature = "hosting")]
+const ENVIRONMENT: [(&str, &str); 6] = [
+    ("LANG", "C.UTF-8"),
+    ("TZ", "UTC"),
+    ("PYTHONHASHSEED", "0"),
+    ("OPENBLAS_NUM_THREADS", "1"),
+    ("OMP_NUM_THREADS", "1"),
+    ("MKL_NUM_THREADS", "1"),
+];
+
+/// The resources that the Python code of a model may use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PythonLimits {
     /// The processor time of one call, in seconds. The interpreter raises an exception in the code.
@@ -54,25 +65,37 @@ pub struct PythonSettings {
     pub limits: PythonLimits,
 }
 
-/// A Python interpreter that was found, and the sandbox in which it runs.
-pub struct PythonRuntime {
-    limits: PythonLimits,
-    #[cfg(feature = "hosting")]
-    sandboxed: process::Sandboxed,
-}
-
-impl PythonRuntime {
+impl PythonSettings {
     /// Finds the interpreter and tests the sandbox.
     ///
     /// # Errors
     ///
     /// Returns the reason why code of a model cannot be executed safely on this system.
     #[cfg(feature = "hosting")]
-    pub fn open(settings: &PythonSettings) -> Result<Arc<Self>, String> {
-        Ok(Arc::new(Self {
-            limits: settings.limits,
-            sandboxed: process::Sandboxed::open(settings)?,
-        }))
+    pub fn open(&self) -> Result<Arc<CodeRuntime>, String> {
+        if self.launcher.is_empty() {
+            return Err("this program cannot start a sandbox for the code of models".to_owned());
+        }
+        let python = rhae_pyhost::Python::find(self.python.as_deref())?;
+        let limits = &self.limits;
+        let mut program: Vec<OsString> = vec![python.executable().into()];
+        program.extend(OPTIONS.map(OsString::from));
+        program.extend(["-c".into(), SCRIPT.into()]);
+        program.push(limits.cpu_seconds.to_string().into());
+        program.push(limits.max_output.to_string().into());
+        let sandboxed = Sandboxed {
+            launcher: rhae_sandbox::Launcher::new(self.launcher.clone()),
+            program,
+            read: python.folders(),
+            environment: &ENVIRONMENT,
+            limits: rhae_sandbox::ResourceLimits {
+                memory_mb: limits.memory_mb,
+                cpu_seconds: limits.process_cpu_seconds,
+            },
+            wall_seconds: limits.wall_seconds,
+            partial: self.unsafe_host,
+        };
+        CodeRuntime::open("python", limits.max_output, sandboxed)
     }
 
     /// Returns the reason why this build cannot execute code of a model.
@@ -81,11 +104,7 @@ impl PythonRuntime {
     ///
     /// Always returns an error.
     #[cfg(not(feature = "hosting"))]
-    pub fn open(_settings: &PythonSettings) -> Result<Arc<Self>, String> {
-        Err("this build of rhae has no sandbox for the code of models: build rhae with the feature `hosting`".to_owned())
-    }
-
-    pub(crate) fn limits(&self) -> &PythonLimits {
-        &self.limits
+    pub fn open(&self) -> Result<Arc<CodeRuntime>, String> {
+        CodeRuntime::unavailable()
     }
 }

@@ -15,10 +15,11 @@ use rhae_engine::{Action, ActionSet, PlayState};
 use rhae_llm::Request;
 use serde_json::{Value, json};
 
+use crate::code::Interpreter;
 use crate::engine::{Chat, Engine, TurnEnd};
-use crate::harness_agent::{AgentParts, AgentSettings, Kind, shortened};
+use crate::harness_agent::{AgentParts, AgentSettings, Kind, Language, shortened};
+use crate::limits::Limits;
 use crate::prompts::PromptSet;
-use crate::python::Interpreter;
 use crate::threaded::{Game, Observation, Player};
 use answer::PlannedActions;
 use play_log::{Entry, PlayLog};
@@ -43,6 +44,8 @@ pub(crate) const KIND: Kind = Kind {
         ("resume", include_str!("../prompts/rgb/resume.md")),
         ("system", include_str!("../prompts/rgb/system.md")),
     ],
+    language: Language::Python,
+    limits: Limits::DEFAULT,
     prelude: include_str!("../python/rgb_prelude.py"),
     new: |parts| Box::new(Rgb::new(parts)),
     first_request,
@@ -50,7 +53,7 @@ pub(crate) const KIND: Kind = Kind {
 
 /// The state of a play.
 struct Rgb {
-    engine: Engine,
+    engine: Engine<'static>,
     chat: Chat,
     prompts: PromptSet,
     tools: AnalyzerTools,
@@ -62,7 +65,7 @@ struct Rgb {
 
 impl Rgb {
     fn new(parts: AgentParts) -> Self {
-        let tools = AnalyzerTools::new(Interpreter::new(&parts.python, KIND.prelude));
+        let tools = AnalyzerTools::new(Interpreter::new(&parts.runtime, KIND.prelude));
         Self {
             chat: new_chat(&parts.settings),
             engine: parts.engine,

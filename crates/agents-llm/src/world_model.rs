@@ -17,10 +17,11 @@ use rhae_engine::{Action, ActionSet, PlayState};
 use rhae_llm::Request;
 use serde_json::json;
 
+use crate::code::Interpreter;
 use crate::engine::{Chat, Engine, TurnEnd};
-use crate::harness_agent::{AgentParts, AgentSettings, Kind, shortened};
+use crate::harness_agent::{AgentParts, AgentSettings, Kind, Language, shortened};
+use crate::limits::Limits;
 use crate::prompts::PromptSet;
-use crate::python::Interpreter;
 use crate::threaded::{Game, Observation, Player};
 use timeline::Timeline;
 use tools::{Theory, WorldTools};
@@ -39,6 +40,8 @@ pub(crate) const KIND: Kind = Kind {
         ("system", include_str!("../prompts/world-model/system.md")),
         ("turn", include_str!("../prompts/world-model/turn.md")),
     ],
+    language: Language::Python,
+    limits: Limits::DEFAULT,
     prelude: include_str!("../python/world_model_prelude.py"),
     new: |parts| Box::new(WorldModelAgent::new(parts)),
     first_request,
@@ -46,7 +49,7 @@ pub(crate) const KIND: Kind = Kind {
 
 /// The state of a play.
 struct WorldModelAgent {
-    engine: Engine,
+    engine: Engine<'static>,
     chat: Chat,
     prompts: PromptSet,
     interpreter: Interpreter,
@@ -59,7 +62,7 @@ impl WorldModelAgent {
             chat: new_chat(&parts.settings),
             engine: parts.engine,
             prompts: parts.settings.prompts,
-            interpreter: Interpreter::new(&parts.python, KIND.prelude),
+            interpreter: Interpreter::new(&parts.runtime, KIND.prelude),
             theory: Theory::default(),
         }
     }

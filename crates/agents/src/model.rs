@@ -13,6 +13,7 @@
 //! before it is used. A restarted play takes its answers from the log and sends requests only after
 //! the log ends.
 
+mod call_log;
 mod conversation;
 mod log;
 mod logged_calls;
@@ -29,6 +30,7 @@ use rhae_llm::{FailureKind, Finish, Model, Reply, Request, SpendGuard};
 use rhae_protocol::Details;
 use serde_json::json;
 
+pub use call_log::{CallLog, DIFFERENT_REQUEST, LoggedCall};
 pub use log::{LOG_SUFFIX, log_path, spent_in_log};
 pub use logged_calls::{LoggedCalls, error_of_failure, is_context_overflow, usage_details};
 
@@ -97,7 +99,7 @@ impl fmt::Debug for ModelPlayer {
 
 /// An agent that asks a language model for each action. One instance plays one play.
 pub struct ModelAgent {
-    calls: LoggedCalls,
+    calls: LoggedCalls<'static>,
     conversation: Conversation,
     /// The sample number of the first request of each decision. Each retry uses the next number.
     /// The number depends on the seed, so that recorded answers of different repeats can be

@@ -15,9 +15,11 @@ use rhae_harness::PythonSettings;
 use crate::output;
 
 #[cfg(feature = "hosting")]
-pub(crate) use sandboxed::{SANDBOXED, SandboxedArgs, run_sandboxed};
+pub(crate) use sandboxed::launcher;
 #[cfg(feature = "hosting")]
-use sandboxed::{launcher, load};
+use sandboxed::load;
+#[cfg(feature = "hosting")]
+pub(crate) use sandboxed::{SANDBOXED, SandboxedArgs, run_sandboxed};
 
 /// Default time limit of a game for one action, in seconds.
 pub(crate) const HOST_SECONDS: f64 = 10.0;
@@ -124,7 +126,7 @@ impl HostedGamesArgs {
 
 /// Returns no program: a build without the feature `hosting` has no sandbox.
 #[cfg(not(feature = "hosting"))]
-fn launcher() -> Result<Vec<std::ffi::OsString>> {
+pub(crate) fn launcher() -> Result<Vec<std::ffi::OsString>> {
     Ok(Vec::new())
 }
 

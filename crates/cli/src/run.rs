@@ -95,7 +95,7 @@ pub(crate) struct RunArgs {
     competition: bool,
     /// Resume an interrupted run; only limits, --key and --models may be given again. If other users
     /// can change the folder, --agent-cmd and --server must be repeated
-    #[arg(long, conflicts_with_all = ["agent", "games", "seed", "env_seed", "repeat", "budget", "method", "step_timeout", "out", "competition", "keep_reasoning", "context_tokens"])]
+    #[arg(long, conflicts_with_all = ["agent", "games", "seed", "env_seed", "repeat", "budget", "method", "step_timeout", "out", "competition", "keep_reasoning", "context_tokens", "max_iterations", "max_depth"])]
     resume: Option<PathBuf>,
     /// Print the summary as JSON
     #[arg(long)]
@@ -127,6 +127,13 @@ struct ModelArgs {
     /// (docs/agents.md)
     #[arg(long, value_name = "DIR")]
     prompts: Option<PathBuf>,
+    /// Number of requests in which an agent with tools must act or answer [default: 25 for `rlm`,
+    /// otherwise 50]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    max_iterations: Option<u32>,
+    /// Depth of the calls with which `rlm` calls itself; the deepest ones have no code [default: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10))]
+    max_depth: Option<u32>,
 }
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
@@ -235,6 +242,8 @@ fn model_options(args: &RunArgs, agent: Option<&str>) -> Result<ModelOptions> {
         rate_limit: args.limits.rate_limit()?,
         request_timeout_s: args.limits.timeout,
         prompts: args.model.prompts.clone(),
+        max_iterations: args.model.max_iterations,
+        max_depth: args.model.max_depth,
         python: args.hosted.python_tool()?,
     })
 }

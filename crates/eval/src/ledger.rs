@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rhae_protocol::{EvalAnswer, EvalEnd, EvalLine, EvalTarget, EvalUsage};
+use serde_json::Value;
 
 /// The state of a run according to its journal.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +12,8 @@ pub struct Ledger {
     pub closed_attempts: BTreeMap<(String, String, usize, usize), ClosedAttempt>,
     /// The requests, by number.
     pub requests: BTreeMap<u64, RequestRecord>,
+    /// What happened in the conversations about targets that are still open.
+    conversations: BTreeMap<EvalTarget, Vec<ConversationEvent>>,
     /// The usage of requests that have ended.
     closed: EvalUsage,
     /// The total working time of processes that have ended, in milliseconds.
@@ -24,6 +27,15 @@ pub struct Ledger {
     pub last_ms: Option<u64>,
     /// The start of the current process and the time of its last line, in milliseconds since 1970.
     current_process: Option<(u64, u64)>,
+}
+
+/// An event of a conversation, which a resumed run repeats.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ConversationEvent {
+    /// The reply to the request with this fingerprint.
+    Reply(String, Value),
+    /// An effect with its key.
+    Effect(String, Value),
 }
 
 /// An attempt that is answered or has failed permanently.
@@ -129,6 +141,34 @@ impl Ledger {
                     record.spent.add(spent);
                 }
             }
+            EvalLine::Reply {
+                request,
+                id,
+                at_ms,
+                fingerprint,
+                reply,
+                spent,
+            } => {
+                self.advance_clock(*at_ms);
+                if let Some(record) = self.requests.get_mut(request) {
+                    record.open_transmissions.retain(|open| open.id != *id);
+                    record.spent.add(spent);
+                }
+                let event = ConversationEvent::Reply(fingerprint.clone(), reply.clone());
+                self.add_event(*request, event);
+            }
+            EvalLine::Effect {
+                request,
+                at_ms,
+                key,
+                value,
+            } => {
+                self.advance_clock(*at_ms);
+                self.add_event(
+                    *request,
+                    ConversationEvent::Effect(key.clone(), value.clone()),
+                );
+            }
             EvalLine::Answered {
                 request,
                 at_ms,
@@ -194,6 +234,10 @@ impl Ledger {
         if !closes {
             return;
         }
+        // A conversation that failed can be continued with `--retry-failed`.
+        if self.is_answer(request) {
+            self.conversations.remove(target);
+        }
         for &test in &target.tests {
             for &attempt in &target.attempts {
                 let key = (target.set.clone(), target.task.clone(), test, attempt);
@@ -208,6 +252,18 @@ impl Ledger {
                 }
             }
         }
+    }
+
+    fn add_event(&mut self, request: u64, event: ConversationEvent) {
+        if let Some(record) = self.requests.get(&request) {
+            let target = record.target.clone();
+            self.conversations.entry(target).or_default().push(event);
+        }
+    }
+
+    /// Returns what happened in the conversation about a target that is still open.
+    pub(crate) fn conversation(&self, target: &EvalTarget) -> Vec<ConversationEvent> {
+        self.conversations.get(target).cloned().unwrap_or_default()
     }
 
     fn is_answer(&self, request: u64) -> bool {
@@ -435,5 +491,73 @@ mod tests {
             (2.0, 2, 2)
         );
         assert!(ledger.is_done(&target(), 0, 1, false) && !ledger.is_done(&target(), 0, 1, true));
+    }
+
+    #[test]
+    fn conversation_is_kept_until_it_is_answered() {
+        let sent = |request| EvalLine::Sent {
+            request,
+            at_ms: 1,
+            target: target(),
+        };
+        let start = |request, id: &str| EvalLine::Try {
+            request,
+            id: id.to_owned(),
+            at_ms: 2,
+            max_cost_usd: Some(7.0),
+            max_tokens: Some(70),
+        };
+        let reply = |request, id: &str| EvalLine::Reply {
+            request,
+            id: id.to_owned(),
+            at_ms: 3,
+            fingerprint: format!("print of {id}"),
+            reply: Value::from(id),
+            spent: spent(5),
+        };
+        let effect = EvalLine::Effect {
+            request: 1,
+            at_ms: 4,
+            key: "javascript 1".to_owned(),
+            value: Value::Null,
+        };
+        let mut lines = vec![
+            started(0),
+            sent(1),
+            start(1, "a"),
+            reply(1, "a"),
+            effect,
+            start(1, "b"),
+        ];
+        let killed = Ledger::from_lines(&lines);
+        let events = [
+            ConversationEvent::Reply("print of a".to_owned(), Value::from("a")),
+            ConversationEvent::Effect("javascript 1".to_owned(), Value::Null),
+        ];
+        assert_eq!(killed.conversation(&target()), events);
+        // The transmission in flight is possibly paid, the answered one is known.
+        let usage = killed.spent();
+        assert_eq!((usage.input_tokens, usage.possibly_paid_usd), (5, 7.0));
+        // The resumed conversation counts only what it sends itself.
+        lines.extend([started(10), sent(2), start(2, "c"), reply(2, "c")]);
+        assert_eq!(
+            Ledger::from_lines(&lines).conversation(&target()).len(),
+            3,
+            "the conversation grows over processes"
+        );
+        lines.push(EvalLine::Answered {
+            request: 2,
+            at_ms: 12,
+            ms: 1,
+            target: target(),
+            answer: EvalAnswer::default(),
+            spent: spent(5),
+        });
+        let done = Ledger::from_lines(&lines);
+        assert_eq!(done.conversation(&target()), []);
+        assert_eq!(
+            (done.spent().input_tokens, done.spent().possibly_paid_usd),
+            (10, 7.0)
+        );
     }
 }

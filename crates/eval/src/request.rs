@@ -13,16 +13,20 @@ use rhae_runs::{RunFolder, RunsError, load_lines, new_run_id, now_ms, unused_fol
 use rhae_tasks::{Parser, Protocol, TaskSet};
 use serde_json::json;
 
-use crate::solver::{OpenModel, Solver, SolverOptions, SolverSettings, create_solver};
+use crate::solver::{Solver, SolverHost, SolverOptions, SolverSettings, create_solver};
 use crate::{EvalError, Ledger, Plan, PlannedSet, check_limits, rate_limit, shard};
 
 /// The default number of requests in flight to a model.
 const MODEL_JOBS: usize = 8;
+/// The default number of conversations in progress.
+const CONVERSATION_JOBS: usize = 10;
+/// The default number of requests per minute of conversations.
+const CONVERSATION_RATE: f64 = 300.0;
 
 /// A new evaluation as its user describes it.
 #[derive(Clone, Debug)]
 pub struct EvalRequest {
-    /// The solver: `search`, `random`, `model:NAME` or `replay:FILE`.
+    /// The solver: `search`, `random`, `model:NAME`, `rlm:NAME` or `replay:FILE`.
     pub solver: String,
     pub options: SolverOptions,
     /// The absolute paths from which the sets were loaded.
@@ -30,7 +34,8 @@ pub struct EvalRequest {
     pub sets: Vec<PlannedSet>,
     /// The shard of the tasks as `[shard, shards]`, from 1; all tasks if absent.
     pub shard: Option<[usize; 2]>,
-    pub protocol: Protocol,
+    /// The protocol; [`default_protocol`] if absent.
+    pub protocol: Option<Protocol>,
     /// The number of attempts at each test; the protocol's if absent.
     pub attempts: Option<usize>,
     /// The parser of answers; the protocol's if absent.
@@ -64,11 +69,10 @@ impl EvalRequest {
     ///
     /// Returns an error if an option is invalid, if the first request does not fit into a limit, and
     /// if the folder exists and is not empty.
-    pub fn prepare(mut self, open_model: OpenModel<'_>) -> Result<PreparedEval, EvalError> {
-        let settings = self
-            .options
-            .settings(&self.solver, self.protocol.prompt())?;
-        let (solver, settings) = create_solver(&self.solver, settings, open_model)?;
+    pub fn prepare(mut self, host: &SolverHost<'_>) -> Result<PreparedEval, EvalError> {
+        let protocol = self.protocol.unwrap_or(default_protocol(&self.solver));
+        let settings = self.options.settings(&self.solver, protocol.prompt())?;
+        let (solver, settings) = create_solver(&self.solver, settings, host)?;
         if let Some([part, parts]) = self.shard {
             shard(&mut self.sets, part, parts)?;
             if self.sets.iter().all(|set| set.selection.is_empty()) {
@@ -81,16 +85,19 @@ impl EvalRequest {
         if limits.concurrency == 0 {
             limits.concurrency = default_jobs(solver.as_ref());
         }
+        if solver.is_conversation() {
+            limits.requests_per_minute.get_or_insert(CONVERSATION_RATE);
+        }
         ensure_measurable(&limits, solver.as_ref(), &settings)?;
         rate_limit(&limits)?;
-        let rules = self.protocol.rules();
+        let rules = protocol.rules();
         let config = EvalConfig {
             version: EVAL_VERSION,
             software: SOFTWARE.to_owned(),
             run_id: new_run_id()?,
             solver: self.solver.clone(),
             solver_settings: settings,
-            protocol: serialised(self.protocol),
+            protocol: serialised(protocol),
             attempts: self.attempts.unwrap_or(rules.attempts),
             parser: self.parser.unwrap_or(rules.parser).name().to_owned(),
             stop_at_failure: self.stop_at_failure,
@@ -118,6 +125,16 @@ impl EvalRequest {
     }
 }
 
+/// Returns the protocol of a solver: `plan` for recursive language models, for which it was written,
+/// and otherwise `standard`.
+pub fn default_protocol(solver: &str) -> Protocol {
+    if solver.starts_with("rlm:") {
+        Protocol::Plan
+    } else {
+        Protocol::Standard
+    }
+}
+
 /// Prepares the run in `folder`, whose configuration is `config`, to be continued. `sets` are the
 /// loaded data, and `limits` those of this process.
 ///
@@ -131,11 +148,10 @@ pub fn prepare_resumed(
     sets: &[TaskSet],
     limits: EvalLimits,
     retry_failed: bool,
-    open_model: OpenModel<'_>,
+    host: &SolverHost<'_>,
 ) -> Result<PreparedEval, EvalError> {
     let planned = planned_sets(&config, sets)?;
-    let (solver, settings) =
-        create_solver(&config.solver, config.solver_settings.clone(), open_model)?;
+    let (solver, settings) = create_solver(&config.solver, config.solver_settings.clone(), host)?;
     if settings != config.solver_settings {
         return Err(EvalError::Config(format!(
             "the settings of the solver `{}` differ from the start of the run: {} then, {} now; restore them, or start a new run",
@@ -173,10 +189,9 @@ pub fn prepare_permuted(
     sets: &[TaskSet],
     seed: u64,
     out: Option<PathBuf>,
-    open_model: OpenModel<'_>,
+    host: &SolverHost<'_>,
 ) -> Result<PreparedEval, EvalError> {
-    let (solver, settings) =
-        create_solver(&earlier.solver, earlier.solver_settings.clone(), open_model)?;
+    let (solver, settings) = create_solver(&earlier.solver, earlier.solver_settings.clone(), host)?;
     let config = EvalConfig {
         software: SOFTWARE.to_owned(),
         run_id: new_run_id()?,
@@ -245,7 +260,9 @@ const fn serialised(protocol: Protocol) -> EvalProtocol {
 }
 
 fn default_jobs(solver: &dyn Solver) -> usize {
-    if solver.is_billed() {
+    if solver.is_conversation() {
+        CONVERSATION_JOBS
+    } else if solver.is_billed() {
         MODEL_JOBS
     } else {
         std::thread::available_parallelism().map_or(1, usize::from)

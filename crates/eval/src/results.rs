@@ -4,6 +4,7 @@
 //! They contain every planned attempt, whether it was answered or not.
 
 mod tally;
+mod task_shape;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,7 @@ use crate::plan::PlannedSet;
 use crate::solver::SolverFailureKind;
 
 pub(crate) use tally::Tally;
+pub use task_shape::TaskShape;
 
 /// The results of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -59,6 +61,8 @@ pub struct EvalResults {
     #[serde(flatten)]
     pub identity: RunIdentity,
     pub sets: Vec<SetResult>,
+    /// The sizes of all tasks.
+    pub task_shapes: Vec<TaskShape>,
     /// All attempts, ordered by set, task, test and attempt.
     #[serde(skip)]
     pub attempt_results: Vec<AttemptResult>,
@@ -208,6 +212,7 @@ pub fn assemble(
         ended_ms: ledger.last_ms,
         identity: config.identity.clone(),
         sets: results,
+        task_shapes: sets.iter().flat_map(task_shape::task_shapes).collect(),
         attempt_results,
     })
 }
@@ -335,7 +340,11 @@ fn read_grid(result: &mut AttemptResult, record: &crate::RequestRecord, parser: 
                     }),
                 };
             } else {
-                result.grid = Err(("no-answer", "the solver has no answer".to_owned()));
+                let reason = match &answer.finish {
+                    Some(finish) => format!("the solver has no answer: {finish}"),
+                    None => "the solver has no answer".to_owned(),
+                };
+                result.grid = Err(("no-answer", reason));
             }
         }
         Some(RequestOutcome::Failure(kind, message, _)) => {

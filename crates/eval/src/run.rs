@@ -11,6 +11,7 @@ use rhae_protocol::{EvalEnd, EvalLimits, EvalLine, EvalUsage};
 use rhae_runs::{Journal, RunFolder, RunsError, SpendLimit, SpendLimits, Spent, now_ms};
 use rhae_tasks::Parser;
 use rhae_throttle::Rate;
+use serde_json::Value;
 
 use crate::EvalError;
 use crate::ledger::Ledger;
@@ -87,7 +88,14 @@ pub fn run(
     let before = spec.plan.requests() - jobs.len();
     let threads = spec.limits.concurrency.clamp(1, jobs.len().max(1));
     let (seconds, next_request) = (ledger.seconds(), ledger.next_request());
-    let scheduler = Scheduler::new(jobs, spec.limits, rate, seconds, next_request);
+    let scheduler = Scheduler::new(
+        jobs,
+        spec.limits,
+        rate,
+        seconds,
+        next_request,
+        spec.solver.is_conversation(),
+    );
     let spend_limit = spend_limit(&spec.limits, &ledger);
     let tally = Tally::new(spec.plan, spec.parser, &ledger);
     ledger.add(&started);
@@ -177,9 +185,12 @@ impl Shared<'_> {
             at_ms: now_ms(),
             target: target.clone(),
         }) {
+            let earlier = self.lock_ledger().conversation(&target);
             let context = RequestContext {
                 request,
                 deadline: admitted.deadline,
+                request_timeout: self.request_timeout(),
+                earlier,
                 cancelled: &self.cancelled,
                 log: self,
             };
@@ -248,6 +259,12 @@ impl Shared<'_> {
         self.scheduler.end();
     }
 
+    /// Returns the time limit of one request to a model in a conversation.
+    fn request_timeout(&self) -> Option<Duration> {
+        let seconds = self.spec.limits.request_seconds;
+        seconds.map(crate::scheduler::duration)
+    }
+
     /// Journals a line. If the line cannot be written, stops the run and returns false.
     fn write(&self, line: &EvalLine) -> bool {
         match self.journal.append(line) {
@@ -263,6 +280,15 @@ impl Shared<'_> {
                     .get_or_insert(error);
                 false
             }
+        }
+    }
+
+    /// Journals a line, and returns an error that ends the request if it cannot be written.
+    fn journal_event(&self, line: &EvalLine) -> Result<(), String> {
+        if self.write(line) {
+            Ok(())
+        } else {
+            Err("cannot write the journal".to_owned())
         }
     }
 
@@ -321,6 +347,37 @@ impl TransmissionLog for Shared<'_> {
         self.spend_limit.settle(worst, Some(attempt));
     }
 
+    fn admit(&self, cancelled: &dyn Fn() -> bool) -> Result<(), String> {
+        self.scheduler.admit_transmission(cancelled)
+    }
+
+    fn replied(
+        &self,
+        request: u64,
+        id: &str,
+        fingerprint: &str,
+        reply: Value,
+        spent: &EvalUsage,
+    ) -> Result<(), String> {
+        self.journal_event(&EvalLine::Reply {
+            request,
+            id: id.to_owned(),
+            at_ms: now_ms(),
+            fingerprint: fingerprint.to_owned(),
+            reply,
+            spent: *spent,
+        })
+    }
+
+    fn effect(&self, request: u64, key: &str, value: &Value) -> Result<(), String> {
+        self.journal_event(&EvalLine::Effect {
+            request,
+            at_ms: now_ms(),
+            key: key.to_owned(),
+            value: value.clone(),
+        })
+    }
+
     fn failed(
         &self,
         request: u64,
@@ -336,11 +393,7 @@ impl TransmissionLog for Shared<'_> {
             message,
             spent: *spent,
         };
-        if self.write(&line) {
-            Ok(())
-        } else {
-            Err("cannot write the journal".to_owned())
-        }
+        self.journal_event(&line)
     }
 }
 

@@ -18,6 +18,9 @@ pub(crate) struct Scheduler {
     limits: EvalLimits,
     started: Instant,
     run_deadline: Option<Instant>,
+    /// Whether requests are conversations, so that the rate and the time limit of requests apply to
+    /// their transmissions.
+    is_conversation: bool,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -61,6 +64,7 @@ impl Scheduler {
         rate: Option<Rate>,
         seconds: f64,
         next_request: u64,
+        is_conversation: bool,
     ) -> Self {
         let now = Instant::now();
         let run_deadline = limits
@@ -80,6 +84,7 @@ impl Scheduler {
             limits,
             started: now,
             run_deadline,
+            is_conversation,
             state: Mutex::new(state),
             changed: Condvar::new(),
         }
@@ -101,10 +106,11 @@ impl Scheduler {
                 self.changed.notify_all();
                 return None;
             }
-            let ready_at = state.rate_limiter.as_ref().map(RateLimiter::ready_at);
-            let wait = ready_at
-                .unwrap_or_default()
-                .saturating_sub(now - self.started);
+            let wait = if self.is_conversation {
+                Duration::ZERO
+            } else {
+                self.rate_pause(&state, now)
+            };
             if wait.is_zero() {
                 return Some(self.take(&mut state, now));
             }
@@ -117,6 +123,43 @@ impl Scheduler {
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
+    }
+
+    /// Waits until the rate allows the next request of a conversation.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why it must not be sent: the run has stopped, or the conversation was
+    /// cancelled.
+    pub(crate) fn admit_transmission(&self, cancelled: &dyn Fn() -> bool) -> Result<(), String> {
+        let mut state = self.lock();
+        loop {
+            if state.stop.is_some() || cancelled() {
+                return Err("the run was stopped".to_owned());
+            }
+            let now = Instant::now();
+            let wait = self.rate_pause(&state, now);
+            if wait.is_zero() {
+                if let Some(rate_limiter) = &mut state.rate_limiter {
+                    rate_limiter.record(now - self.started);
+                }
+                return Ok(());
+            }
+            // The deadline of a conversation has no signal, so that it is checked from time to time.
+            state = self
+                .changed
+                .wait_timeout(state, wait.min(Duration::from_millis(50)))
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+
+    /// Returns how long the rate limit delays the next request.
+    fn rate_pause(&self, state: &State, now: Instant) -> Duration {
+        let ready_at = state.rate_limiter.as_ref().map(RateLimiter::ready_at);
+        ready_at
+            .unwrap_or_default()
+            .saturating_sub(now - self.started)
     }
 
     fn take(&self, state: &mut State, now: Instant) -> AdmittedRequest {
@@ -134,12 +177,15 @@ impl Scheduler {
             .task_seconds
             .map(|limit| task_started + duration(limit));
         let may_send = task_end.is_none_or(|end| now < end);
-        if may_send && let Some(rate_limiter) = &mut state.rate_limiter {
+        if may_send
+            && !self.is_conversation
+            && let Some(rate_limiter) = &mut state.rate_limiter
+        {
             rate_limiter.record(now - self.started);
         }
-        let request_end = self
-            .limits
-            .request_seconds
+        let request_seconds = self.limits.request_seconds;
+        let request_end = request_seconds
+            .filter(|_| !self.is_conversation)
             .map(|limit| now + duration(limit));
         let ends = [
             request_end.map(|end| (end, SolverFailureKind::RequestTimeout)),
@@ -197,7 +243,7 @@ impl Scheduler {
 }
 
 /// Converts seconds to a duration of at most a century.
-fn duration(seconds: f64) -> Duration {
+pub(crate) fn duration(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds)
         .unwrap_or(Duration::from_secs(3_155_760_000))
         .min(Duration::from_secs(3_155_760_000))
@@ -225,7 +271,7 @@ mod tests {
 
     #[test]
     fn all_requests_are_admitted_once() {
-        let scheduler = Scheduler::new(jobs(3), EvalLimits::default(), None, 0.0, 5);
+        let scheduler = Scheduler::new(jobs(3), EvalLimits::default(), None, 0.0, 5, false);
         let numbers: Vec<u64> = std::iter::from_fn(|| scheduler.admit())
             .map(|admitted| admitted.request)
             .collect();
@@ -241,7 +287,7 @@ mod tests {
             task_seconds: Some(0.0),
             ..EvalLimits::default()
         };
-        let scheduler = Scheduler::new(jobs(1), limits, None, 0.0, 1);
+        let scheduler = Scheduler::new(jobs(1), limits, None, 0.0, 1, false);
         let admitted = scheduler.admit().unwrap();
         assert!(
             !admitted.may_send && admitted.deadline.unwrap().1 == SolverFailureKind::TaskTimeout
@@ -251,7 +297,7 @@ mod tests {
             ..EvalLimits::default()
         };
         assert!(
-            Scheduler::new(jobs(1), limits, None, 5.0, 1)
+            Scheduler::new(jobs(1), limits, None, 5.0, 1, false)
                 .admit()
                 .is_none()
         );
@@ -261,7 +307,7 @@ mod tests {
     fn rate_is_limited_as_in_every_other_run() {
         let rate = Rate::per_minute(0.001).unwrap();
         let limits = EvalLimits::default();
-        let scheduler = Scheduler::new(jobs(3), limits, Some(rate), 0.0, 1);
+        let scheduler = Scheduler::new(jobs(3), limits, Some(rate), 0.0, 1, false);
         scheduler.admit().unwrap();
         let ready_at = |scheduler: &Scheduler| {
             let state = scheduler.lock();
@@ -270,7 +316,7 @@ mod tests {
         assert!(ready_at(&scheduler) >= rate.interval());
         // One second's worth of requests is admitted at once.
         let rate = Rate::per_second(3.0).unwrap();
-        let scheduler = Scheduler::new(jobs(3), limits, Some(rate), 0.0, 1);
+        let scheduler = Scheduler::new(jobs(3), limits, Some(rate), 0.0, 1, false);
         scheduler.admit().unwrap();
         scheduler.admit().unwrap();
         assert!(ready_at(&scheduler) <= scheduler.started.elapsed());
@@ -285,7 +331,7 @@ mod tests {
             ..EvalLimits::default()
         };
         let rate = Rate::per_minute(0.001).unwrap();
-        let scheduler = Scheduler::new(jobs(3), limits, Some(rate), 0.0, 1);
+        let scheduler = Scheduler::new(jobs(3), limits, Some(rate), 0.0, 1, false);
         (0..3).for_each(|_| assert!(!scheduler.admit().unwrap().may_send));
     }
 }

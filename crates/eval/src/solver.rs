@@ -1,22 +1,28 @@
 //! The [`Solver`] interface and the built-in solvers.
 
+mod conversation_log;
 mod create;
 mod model;
 mod random;
 mod replay;
+mod rlm;
 mod search;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rhae_llm::{Attempt, CostBound, SpendRefusal};
 use rhae_protocol::{EvalAnswer, EvalUsage};
 use rhae_tasks::{Task, TaskId};
+use serde_json::Value;
 
-pub use create::{OpenModel, SolverOptions, SolverSettings, create_solver};
+use crate::ledger::ConversationEvent;
+
+pub use create::{SolverHost, SolverOptions, SolverSettings, create_solver};
 pub use model::ModelSolver;
 pub use random::RandomSolver;
 pub use replay::ReplaySolver;
+pub use rlm::RlmSolver;
 pub use search::SearchSolver;
 
 /// The part of a task that one request covers.
@@ -172,6 +178,13 @@ pub trait Solver: Sync {
         false
     }
 
+    /// Returns whether a request is a conversation of several requests to a model. Limits on the
+    /// rate and time of requests then apply to each of them, and a run that stops ends conversations
+    /// before their next request.
+    fn is_conversation(&self) -> bool {
+        false
+    }
+
     /// Returns the prompt for a question, or `None` if the solver uses no prompts.
     fn prompt(&self, _question: &Question<'_>) -> Option<String> {
         None
@@ -219,6 +232,10 @@ pub struct RequestContext<'a> {
     pub request: u64,
     /// The deadline, and the failure to report when it passes.
     pub deadline: Option<(Instant, SolverFailureKind)>,
+    /// The time limit of one request to a model in a conversation.
+    pub(crate) request_timeout: Option<Duration>,
+    /// What earlier processes did in this conversation.
+    pub(crate) earlier: Vec<ConversationEvent>,
     pub(crate) cancelled: &'a AtomicBool,
     pub(crate) log: &'a dyn TransmissionLog,
 }
@@ -233,6 +250,18 @@ pub(crate) trait TransmissionLog: Sync {
         cancelled: &dyn Fn() -> bool,
     ) -> Result<(), SpendRefusal>;
     fn settle(&self, worst: &CostBound, attempt: &Attempt);
+    /// Waits until the rate limit allows a request of a conversation. Returns the reason why it must
+    /// not be sent.
+    fn admit(&self, cancelled: &dyn Fn() -> bool) -> Result<(), String>;
+    fn replied(
+        &self,
+        request: u64,
+        id: &str,
+        fingerprint: &str,
+        reply: Value,
+        spent: &EvalUsage,
+    ) -> Result<(), String>;
+    fn effect(&self, request: u64, key: &str, value: &Value) -> Result<(), String>;
     fn failed(
         &self,
         request: u64,

@@ -110,7 +110,9 @@ pub use request::{
     PreparedRun, ResumeOptions, RunRequest, open_run, read_recording, select_games, selected_games,
 };
 pub use results::{Results, assemble};
-pub use rhae_agents_llm::{AGENTS as AGENTS_WITH_TOOLS, PythonSettings};
+#[cfg(feature = "hosting")]
+pub use rhae_agents_llm::javascript_engine;
+pub use rhae_agents_llm::{AGENTS as AGENTS_WITH_TOOLS, JAVASCRIPT, PythonSettings};
 pub use rhae_runs::{RunFolder, new_run_id};
 pub use run::{Arena, Progress, RunSpec, run};
 

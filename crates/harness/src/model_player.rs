@@ -7,7 +7,7 @@ use std::time::Duration;
 use rhae_agents::{
     AgentSpec, CONTEXT_TOKENS, LOG_SUFFIX, ModelPlayer, SYSTEM_PROMPT, spent_in_log,
 };
-use rhae_agents_llm::{HarnessAgent, PythonSettings, split_name};
+use rhae_agents_llm::{HarnessAgent, Limits, PythonSettings, split_name};
 use rhae_llm::{Model, Models, Rate, Request};
 use rhae_protocol::{ModelRun, ModelUsage};
 use rhae_runs::{RunFolder, RunsError, SpendLimit, SpendLimits, Spent};
@@ -45,6 +45,10 @@ pub struct ModelOptions {
     pub request_timeout_s: Option<f64>,
     /// The folder whose prompts replace those of an agent with tools.
     pub prompts: Option<PathBuf>,
+    /// The requests of one turn of an agent with tools; as the agent defines it if absent.
+    pub max_iterations: Option<u32>,
+    /// The depth of nested conversations of an agent with tools; as the agent defines it if absent.
+    pub max_depth: Option<u32>,
     /// How the code of a model is executed, for agents with tools.
     pub python: PythonSettings,
 }
@@ -58,6 +62,8 @@ impl ModelOptions {
             || self.rate_limit.is_some()
             || self.request_timeout_s.is_some()
             || self.prompts.is_some()
+            || self.max_iterations.is_some()
+            || self.max_depth.is_some()
     }
 }
 
@@ -133,6 +139,8 @@ impl OpenedPlayer {
             request_timeout_s: options.request_timeout_s,
             prompts_sha256: None,
             prompts_dir: None,
+            max_iterations: options.max_iterations,
+            max_depth: options.max_depth,
         };
         Self::new(model, run, ModelUsage::default())
     }
@@ -223,6 +231,12 @@ impl OpenedPlayer {
             Some((name, _)) => {
                 let opened = HarnessAgent::open(name, player, prompts, &options.python);
                 let opened = opened.map_err(|error| HarnessError::Request(error.to_string()))?;
+                let default = *opened.limits();
+                let opened = opened.with_limits(Limits {
+                    max_iterations: run.max_iterations.unwrap_or(default.max_iterations),
+                    max_depth: run.max_depth.unwrap_or(default.max_depth),
+                    ..default
+                });
                 run.prompts_sha256 = Some(opened.prompts_digest());
                 run.system_prompt = opened.system_prompt();
                 AgentSpec::External(Arc::new(opened))
@@ -231,6 +245,10 @@ impl OpenedPlayer {
                 check(
                     prompts.is_none(),
                     "--prompts replaces the prompts of agents with tools; `model:NAME` has none",
+                )?;
+                check(
+                    run.max_iterations.is_none() && run.max_depth.is_none(),
+                    "--max-iterations and --max-depth limit agents with tools; `model:NAME` sends one request for each action",
                 )?;
                 AgentSpec::Model(Arc::new(player))
             }

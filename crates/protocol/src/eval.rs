@@ -205,6 +205,29 @@ pub enum EvalLine {
         #[serde(flatten)]
         spent: EvalUsage,
     },
+    /// A transmission of a request that is a conversation was answered. A resumed run takes the
+    /// reply from here instead of sending it again.
+    Reply {
+        request: u64,
+        /// The id of the transmission.
+        id: String,
+        at_ms: u64,
+        /// The fingerprint of what was sent.
+        fingerprint: String,
+        /// The complete reply.
+        reply: Value,
+        /// The usage of this transmission. The usage of the request includes it.
+        #[serde(flatten)]
+        spent: EvalUsage,
+    },
+    /// Something else that determines what a conversation sends later, such as the output of code.
+    Effect {
+        request: u64,
+        at_ms: u64,
+        /// Identifies what the solver did.
+        key: String,
+        value: Value,
+    },
     /// A request was answered.
     Answered {
         request: u64,

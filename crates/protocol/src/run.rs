@@ -114,6 +114,12 @@ pub struct ModelRun {
     /// The folder whose prompts replace those of the agent, as an absolute path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompts_dir: Option<String>,
+    /// The requests of one turn of an agent with tools; as the agent defines it if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_iterations: Option<u32>,
+    /// The depth of nested conversations of an agent with tools; as the agent defines it if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_depth: Option<u32>,
 }
 
 /// The cards that a run opened on a server: `server.json` in the run folder.

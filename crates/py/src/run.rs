@@ -177,6 +177,8 @@ impl RunArguments {
             rate_limit: rate_limit.transpose().map_err(invalid)?,
             request_timeout_s: self.timeout,
             prompts: self.prompts.clone(),
+            max_iterations: None,
+            max_depth: None,
             python: games.python_tool(),
         })
     }

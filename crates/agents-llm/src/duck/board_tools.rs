@@ -1,14 +1,14 @@
 //! The tool of the agent: Python code that sees the history of the game and acts in it.
 
-use rhae_agents::{AgentError, LoggedCalls};
+use rhae_agents::AgentError;
 use rhae_engine::{Action, Frame, PlayState};
 use rhae_llm::{Parameter, Tool};
 use serde_json::{Value, json};
 
 use super::actions;
-use crate::engine::{ToolOutput, Toolbox};
+use crate::code::{HostFunctions, Interpreter};
+use crate::engine::{Engine, ToolOutput, Toolbox};
 use crate::perception::segmentation;
-use crate::python::{HostFunctions, Interpreter};
 use crate::threaded::{Game, Observation};
 
 /// The actions that one call of `action` may execute.
@@ -95,7 +95,7 @@ impl Toolbox for BoardTools<'_> {
         &mut self,
         _name: &str,
         arguments: &Value,
-        effects: &mut LoggedCalls,
+        engine: &mut Engine<'_>,
     ) -> Result<ToolOutput, AgentError> {
         let code = arguments["code"].as_str().unwrap_or_default();
         if self.interpreter.is_empty() {
@@ -108,7 +108,7 @@ impl Toolbox for BoardTools<'_> {
             reasoning: self.reasoning.take(),
             acted: self.acted.take(),
         };
-        let output = self.interpreter.run(code, &news, &mut functions, effects);
+        let output = self.interpreter.run(code, &news, &mut functions, engine);
         self.acted = functions.acted.take();
         output
     }
@@ -131,6 +131,7 @@ impl HostFunctions for Actions<'_> {
         &mut self,
         name: &str,
         arguments: &[Value],
+        _engine: &mut Engine<'_>,
     ) -> Result<Result<Value, String>, AgentError> {
         if name != "action" {
             return Ok(Err(format!("there is no function `{name}`")));

@@ -36,9 +36,9 @@ request = {{ {max_tokens} }}\nprices = {{ date = \"2026-11-01\", input = 1, outp
     })
 }
 
-fn engine(player: &Arc<ModelPlayer>, log: &Path, limits: Limits) -> Engine {
+fn engine(player: &Arc<ModelPlayer>, log: &Path, limits: Limits) -> Engine<'static> {
     let calls = LoggedCalls::open(player, log).unwrap();
-    Engine::new(calls, limits, SharedUsage::default(), 0)
+    Engine::new(calls, limits)
 }
 
 fn chat(mode: ToolMode, tools: Vec<Tool>) -> Chat {
@@ -69,10 +69,10 @@ impl Toolbox for Adder {
         &mut self,
         name: &str,
         arguments: &Value,
-        effects: &mut LoggedCalls,
+        engine: &mut Engine<'_>,
     ) -> Result<ToolOutput, AgentError> {
         let key = format!("{name} {arguments}");
-        if let Some(logged) = effects.next_effect(&key)? {
+        if let Some(logged) = engine.calls.next_effect(&key)? {
             return Ok(ToolOutput::text(logged.as_str().unwrap_or_default()));
         }
         self.executed.push(key.clone());
@@ -85,7 +85,7 @@ impl Toolbox for Adder {
             }
         }
         let output = sum.to_string();
-        effects.record_effect(&key, &json!(output))?;
+        engine.calls.record_effect(&key, &json!(output))?;
         Ok(ToolOutput::text(output))
     }
 

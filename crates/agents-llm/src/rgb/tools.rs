@@ -1,13 +1,13 @@
 //! The tools of the analyzer: it can read and search the log, and run Python on it.
 
 use regex::RegexBuilder;
-use rhae_agents::{AgentError, LoggedCalls};
+use rhae_agents::AgentError;
 use rhae_llm::{Parameter, Tool};
 use serde_json::{Value, json};
 
 use super::play_log::PlayLog;
-use crate::engine::{ToolOutput, Toolbox};
-use crate::python::{Interpreter, NoFunctions};
+use crate::code::{Interpreter, NoFunctions};
+use crate::engine::{Engine, ToolOutput, Toolbox};
 
 /// The lines that one call may return.
 const MAX_LINES: usize = 400;
@@ -127,13 +127,11 @@ impl AnalyzerTools {
     fn python(
         &mut self,
         arguments: &Value,
-        effects: &mut LoggedCalls,
+        engine: &mut Engine<'_>,
     ) -> Result<ToolOutput, AgentError> {
         let code = arguments["code"].as_str().unwrap_or_default();
         let new = json!(self.log.text()[self.synced..]);
-        let output = self
-            .interpreter
-            .run(code, &new, &mut NoFunctions, effects)?;
+        let output = self.interpreter.run(code, &new, &mut NoFunctions, engine)?;
         // A restarted interpreter needs the whole log again.
         self.synced = if self.interpreter.is_empty() {
             0
@@ -153,13 +151,13 @@ impl Toolbox for AnalyzerTools {
         &mut self,
         name: &str,
         arguments: &Value,
-        effects: &mut LoggedCalls,
+        engine: &mut Engine<'_>,
     ) -> Result<ToolOutput, AgentError> {
         self.calls += 1;
         match name {
             "read" => Ok(self.read(arguments)),
             "grep" => Ok(self.grep(arguments)),
-            _ => self.python(arguments, effects),
+            _ => self.python(arguments, engine),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! The program must be certified for a queue: each action is executed, its result is compared with
 //! the prediction, and the rest is dropped at the first difference.
 
-use rhae_agents::{AgentError, LoggedCalls};
+use rhae_agents::AgentError;
 use rhae_engine::{Action, Frame};
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use super::timeline::Status;
 use super::tools::WorldTools;
 use crate::action_text::{action_text, parse_action};
 use crate::board::board_text;
-use crate::engine::ToolOutput;
+use crate::engine::{Engine, ToolOutput};
 
 /// The actions of one commit.
 const MAX_ACTIONS: usize = 400;
@@ -37,7 +37,7 @@ impl WorldTools<'_> {
     pub(super) fn commit(
         &mut self,
         arguments: &Value,
-        effects: &mut LoggedCalls,
+        engine: &mut Engine<'_>,
     ) -> Result<ToolOutput, AgentError> {
         let level = self.game.current().levels_completed;
         if !self.theory.has_notes(level) {
@@ -50,9 +50,9 @@ impl WorldTools<'_> {
             Err(problem) => return Ok(ToolOutput::error(problem)),
         };
         if self.theory.needs_backtest() {
-            self.backtest(effects)?;
+            self.backtest(engine)?;
         }
-        let predictions = self.predictions(&actions, effects)?;
+        let predictions = self.predictions(&actions, engine)?;
         self.reasoning["reason"] = arguments["reason"].clone();
         self.reasoning["backtest"] = json!(self.theory.backtest_text());
         self.reasoning["actions"] = json!(actions.len());
@@ -99,14 +99,14 @@ impl WorldTools<'_> {
     fn predictions(
         &mut self,
         actions: &[Action],
-        effects: &mut LoggedCalls,
+        engine: &mut Engine<'_>,
     ) -> Result<Option<Predictions>, AgentError> {
         if !self.theory.is_green() {
             return Ok(None);
         }
         let names: Vec<String> = actions.iter().map(|action| action_text(*action)).collect();
         let expression = format!("predictions({})", json!(names));
-        let Ok(value) = self.evaluate(&expression, effects)? else {
+        let Ok(value) = self.evaluate(&expression, engine)? else {
             return Ok(None);
         };
         let rows = |value: &Value| {

@@ -1,13 +1,13 @@
 //! The tools of the agent: history, notes, the program, backtest, plan and commit.
 
-use rhae_agents::{AgentError, LoggedCalls};
+use rhae_agents::AgentError;
 use rhae_llm::{Parameter, Tool};
 use serde_json::{Value, json};
 
 use super::timeline::Timeline;
-use crate::engine::{ToolOutput, Toolbox};
+use crate::code::{HostFunctions, Interpreter, NoFunctions};
+use crate::engine::{Engine, ToolOutput, Toolbox};
 use crate::perception::segmentation;
-use crate::python::{HostFunctions, Interpreter, NoFunctions};
 use crate::threaded::Game;
 
 /// The default and the maximum of the nodes that a search expands.
@@ -165,31 +165,31 @@ impl WorldTools<'_> {
         &mut self,
         code: &str,
         functions: &mut dyn HostFunctions,
-        effects: &mut LoggedCalls,
+        engine: &mut Engine<'_>,
     ) -> Result<ToolOutput, AgentError> {
         let mut news = self.timeline.news(self.interpreter.is_empty());
         news["code"] = json!(self.theory.code);
-        self.interpreter.run(code, &news, functions, effects)
+        self.interpreter.run(code, &news, functions, engine)
     }
 
     /// Calls a function of the prelude. The inner error is what the program raised.
     pub(super) fn evaluate(
         &mut self,
         expression: &str,
-        effects: &mut LoggedCalls,
+        engine: &mut Engine<'_>,
     ) -> Result<Result<Value, String>, AgentError> {
         let mut captured = Captured(None);
         let code = format!("host('result', {expression})");
-        let output = self.run(&code, &mut captured, effects)?;
+        let output = self.run(&code, &mut captured, engine)?;
         Ok(captured.0.ok_or(output.text))
     }
 
     /// Runs the backtest and stores its result.
-    pub(super) fn backtest(&mut self, effects: &mut LoggedCalls) -> Result<ToolOutput, AgentError> {
+    pub(super) fn backtest(&mut self, engine: &mut Engine<'_>) -> Result<ToolOutput, AgentError> {
         if !self.theory.has_code() {
             return Ok(ToolOutput::error("there is no world model yet"));
         }
-        let result = self.evaluate("backtest()", effects)?;
+        let result = self.evaluate("backtest()", engine)?;
         let result = result.unwrap_or_else(|problem| json!({"green": false, "problem": problem}));
         let is_green = result["green"] == true;
         self.theory.backtest = Some(result.clone());
@@ -205,26 +205,26 @@ impl WorldTools<'_> {
     fn set_code(
         &mut self,
         code: String,
-        effects: &mut LoggedCalls,
+        engine: &mut Engine<'_>,
     ) -> Result<ToolOutput, AgentError> {
         if code.len() > MAX_CODE_CHARS {
             return Ok(ToolOutput::error("the world model is too long"));
         }
         self.theory.code = code;
         self.theory.backtest = None;
-        self.backtest(effects)
+        self.backtest(engine)
     }
 
     fn edit(
         &mut self,
         arguments: &Value,
-        effects: &mut LoggedCalls,
+        engine: &mut Engine<'_>,
     ) -> Result<ToolOutput, AgentError> {
         let (old, new) = (text(&arguments["old"]), text(&arguments["new"]));
         match self.theory.code.matches(old).count() {
             1 if !old.is_empty() => {
                 let code = self.theory.code.replacen(old, new, 1);
-                self.set_code(code, effects)
+                self.set_code(code, engine)
             }
             count => Ok(ToolOutput::error(format!(
                 "`old` must occur once in the world model, but occurs {count} times"
@@ -235,7 +235,7 @@ impl WorldTools<'_> {
     fn plan(
         &mut self,
         arguments: &Value,
-        effects: &mut LoggedCalls,
+        engine: &mut Engine<'_>,
     ) -> Result<ToolOutput, AgentError> {
         if !self.theory.has_code() {
             return Ok(ToolOutput::error("there is no world model yet"));
@@ -258,7 +258,7 @@ impl WorldTools<'_> {
             limit("max_depth", DEPTH),
             limit("max_nodes", NODES)
         );
-        Ok(match self.evaluate(&expression, effects)? {
+        Ok(match self.evaluate(&expression, engine)? {
             Ok(mut result) => {
                 result["trusted"] = json!(self.theory.is_green());
                 ToolOutput::text(result.to_string())
@@ -288,7 +288,7 @@ impl Toolbox for WorldTools<'_> {
         &mut self,
         name: &str,
         arguments: &Value,
-        effects: &mut LoggedCalls,
+        engine: &mut Engine<'_>,
     ) -> Result<ToolOutput, AgentError> {
         if self.acted.is_some() {
             return Ok(ToolOutput::error("the turn has ended with the commit"));
@@ -307,12 +307,12 @@ impl Toolbox for WorldTools<'_> {
                 Ok(ToolOutput::text("noted"))
             }
             "read_model" => Ok(ToolOutput::text(self.theory.reminder())),
-            "write_model" => self.set_code(text(&arguments["code"]).to_owned(), effects),
-            "edit_model" => self.edit(arguments, effects),
-            "backtest" => self.backtest(effects),
-            "plan" => self.plan(arguments, effects),
-            "commit" => self.commit(arguments, effects),
-            _ => self.run(text(&arguments["code"]), &mut NoFunctions, effects),
+            "write_model" => self.set_code(text(&arguments["code"]).to_owned(), engine),
+            "edit_model" => self.edit(arguments, engine),
+            "backtest" => self.backtest(engine),
+            "plan" => self.plan(arguments, engine),
+            "commit" => self.commit(arguments, engine),
+            _ => self.run(text(&arguments["code"]), &mut NoFunctions, engine),
         }
     }
 
@@ -329,6 +329,7 @@ impl HostFunctions for Captured {
         &mut self,
         name: &str,
         arguments: &[Value],
+        _engine: &mut Engine<'_>,
     ) -> Result<Result<Value, String>, AgentError> {
         if name != "result" {
             return Ok(Err(format!("there is no function `{name}`")));

@@ -1,18 +1,17 @@
 //! Hostile code of a model is contained: it can neither leave the sandbox nor exhaust the machine.
 
-use rhae_agents::LoggedCalls;
-use rhae_agents_llm::{Interpreter, NoFunctions, PythonLimits, PythonRuntime, ToolOutput};
+use rhae_agents_llm::{Engine, Interpreter, NoFunctions, PythonLimits, ToolOutput};
 use serde_json::Value;
 
-use crate::setup::{LIMITS, effects, python, settings};
+use crate::setup::{LIMITS, engine, python, settings};
 
 /// Runs code in an interpreter, and then checks that the interpreter still works.
-fn run(interpreter: &mut Interpreter, effects: &mut LoggedCalls, code: &str) -> ToolOutput {
+fn run(interpreter: &mut Interpreter, engine: &mut Engine<'_>, code: &str) -> ToolOutput {
     let output = interpreter
-        .run(code, &Value::Null, &mut NoFunctions, effects)
+        .run(code, &Value::Null, &mut NoFunctions, engine)
         .unwrap();
     let after = interpreter
-        .run("40 + 2", &Value::Null, &mut NoFunctions, effects)
+        .run("40 + 2", &Value::Null, &mut NoFunctions, engine)
         .unwrap();
     assert_eq!(after, ToolOutput::text("42\n"), "after {code}: {output:?}");
     output
@@ -21,12 +20,12 @@ fn run(interpreter: &mut Interpreter, effects: &mut LoggedCalls, code: &str) -> 
 /// Runs each code and checks that its output is an error with the expected text.
 fn assert_contained(limits: PythonLimits, cases: &[(&str, &str)]) {
     let Some(python) = python() else { return };
-    let runtime = PythonRuntime::open(&settings(python, limits)).unwrap();
+    let runtime = settings(python, limits).open().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let mut effects = effects(&folder.path().join("log"));
+    let mut engine = engine(&folder.path().join("log"));
     let mut interpreter = Interpreter::new(&runtime, "");
     for (code, expected) in cases {
-        let output = run(&mut interpreter, &mut effects, code);
+        let output = run(&mut interpreter, &mut engine, code);
         assert!(
             output.is_error && output.text.contains(expected),
             "{code}: {output:?}"
@@ -102,13 +101,13 @@ fn files_can_be_neither_read_nor_written() {
 #[test]
 fn environment_has_no_secrets() {
     let Some(python) = python() else { return };
-    let runtime = PythonRuntime::open(&settings(python, LIMITS)).unwrap();
+    let runtime = settings(python, LIMITS).open().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let mut effects = effects(&folder.path().join("log"));
+    let mut engine = engine(&folder.path().join("log"));
     let mut interpreter = Interpreter::new(&runtime, "");
     let output = run(
         &mut interpreter,
-        &mut effects,
+        &mut engine,
         "import os\nsorted(os.environ)",
     );
     for variable in ["PATH", "HOME", "USER", "CARGO"] {
@@ -171,19 +170,19 @@ fn gigabytes_of_output_are_shortened() {
     let mut limits = LIMITS;
     limits.cpu_seconds = 60.0;
     limits.wall_seconds = 600.0;
-    let runtime = PythonRuntime::open(&settings(python, limits)).unwrap();
+    let runtime = settings(python, limits).open().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
-    let mut effects = effects(&log);
+    let mut engine = engine(&log);
     let mut interpreter = Interpreter::new(&runtime, "");
     let code = "line = 'x' * 10**6\nfor n in range(3000):\n    print(line)\nprint('end')";
-    let output = run(&mut interpreter, &mut effects, code);
+    let output = run(&mut interpreter, &mut engine, code);
     assert!(output.text.len() < 2_500, "{}", output.text.len());
     assert!(output.text.contains("characters are left out]"));
     assert!(output.text.ends_with("end\n"));
     // What bypasses the capture goes to standard error, of which only the tail is kept.
     let code = "import os\nfor n in range(1000):\n    os.write(2, b'x' * 10**5)\n    os.write(1, b'y' * 10**5)";
-    let output = run(&mut interpreter, &mut effects, code);
+    let output = run(&mut interpreter, &mut engine, code);
     assert_eq!(output, ToolOutput::text("(no output)"));
     assert!(std::fs::metadata(&log).unwrap().len() < 20_000);
 }

@@ -1,10 +1,10 @@
 //! The interpreter: its variables, its functions, and its resumption from a log.
 
 use rhae_agents::AgentError;
-use rhae_agents_llm::{HostFunctions, Interpreter, NoFunctions, PythonRuntime, ToolOutput};
+use rhae_agents_llm::{Engine, HostFunctions, Interpreter, NoFunctions, ToolOutput};
 use serde_json::{Value, json};
 
-use crate::setup::{LIMITS, effects, python, settings};
+use crate::setup::{LIMITS, engine, python, settings};
 
 const PRELUDE: &str = "seen = []\ndef update(value):\n    seen.append(value)\n";
 
@@ -19,6 +19,7 @@ impl HostFunctions for Sum {
         &mut self,
         name: &str,
         arguments: &[Value],
+        _engine: &mut Engine<'_>,
     ) -> Result<Result<Value, String>, AgentError> {
         self.calls += 1;
         if name != "add" {
@@ -32,14 +33,14 @@ impl HostFunctions for Sum {
 #[test]
 fn variables_remain_and_updates_arrive() {
     let Some(python) = python() else { return };
-    let runtime = PythonRuntime::open(&settings(python, LIMITS)).unwrap();
+    let runtime = settings(python, LIMITS).open().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let mut effects = effects(&folder.path().join("log"));
+    let mut engine = engine(&folder.path().join("log"));
     let mut interpreter = Interpreter::new(&runtime, PRELUDE);
     let mut run = |code: &str, update: Value| {
         let functions = &mut NoFunctions;
         interpreter
-            .run(code, &update, functions, &mut effects)
+            .run(code, &update, functions, &mut engine)
             .unwrap()
     };
     assert_eq!(run("x = 20", json!("a")), ToolOutput::text("(no output)"));
@@ -62,20 +63,20 @@ fn variables_remain_and_updates_arrive() {
     let first = run("import random; (random.random(), hash('a'))", json!(0));
     let mut other = Interpreter::new(&runtime, PRELUDE);
     let code = "import random; (random.random(), hash('a'))";
-    let second = other.run(code, &json!(0), &mut NoFunctions, &mut effects);
+    let second = other.run(code, &json!(0), &mut NoFunctions, &mut engine);
     assert_eq!(first, second.unwrap());
 }
 
 #[test]
 fn code_calls_functions_of_the_agent() {
     let Some(python) = python() else { return };
-    let runtime = PythonRuntime::open(&settings(python, LIMITS)).unwrap();
+    let runtime = settings(python, LIMITS).open().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let mut effects = effects(&folder.path().join("log"));
+    let mut engine = engine(&folder.path().join("log"));
     let mut interpreter = Interpreter::new(&runtime, "");
     let mut functions = Sum::default();
     let code = "total = 0\nfor n in range(5):\n    total += host('add', n, 1)['sum']\ntry:\n    host('fly')\nexcept RuntimeError as error:\n    print(error)\ntotal";
-    let output = interpreter.run(code, &Value::Null, &mut functions, &mut effects);
+    let output = interpreter.run(code, &Value::Null, &mut functions, &mut engine);
     assert_eq!(output.unwrap(), ToolOutput::text("no function fly\n15\n"));
     assert_eq!(functions.calls, 6);
 }
@@ -83,7 +84,7 @@ fn code_calls_functions_of_the_agent() {
 #[test]
 fn resumed_interpreter_repeats_its_log_and_restores_its_variables() {
     let Some(python) = python() else { return };
-    let runtime = PythonRuntime::open(&settings(python, LIMITS)).unwrap();
+    let runtime = settings(python, LIMITS).open().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
     let codes = [
@@ -93,12 +94,12 @@ fn resumed_interpreter_repeats_its_log_and_restores_its_variables() {
         "x * 2",
     ];
     let run = |number: usize| {
-        let mut effects = effects(&log);
+        let mut engine = engine(&log);
         let mut interpreter = Interpreter::new(&runtime, PRELUDE);
         let mut functions = Sum::default();
         let mut outputs = Vec::new();
         for code in &codes[..number] {
-            let output = interpreter.run(code, &Value::Null, &mut functions, &mut effects);
+            let output = interpreter.run(code, &Value::Null, &mut functions, &mut engine);
             outputs.push(output.unwrap());
         }
         (outputs, functions.calls)

@@ -6,6 +6,8 @@
 mod containment;
 mod duck;
 mod interpreter;
+mod javascript;
 mod rgb;
+mod rlm;
 mod setup;
 mod world_model;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rhae_agents::{
     Agent, AgentError, AgentFactory as _, LoggedCalls, ModelPlayer, PlayContext, View,
 };
-use rhae_agents_llm::{HarnessAgent, PythonLimits, PythonSettings};
+use rhae_agents_llm::{Engine, HarnessAgent, Limits, PythonLimits, PythonSettings};
 use rhae_engine::{Action, Catalog as _, PlayState};
 use rhae_games::Builtin;
 use rhae_llm::{Model, Models};
@@ -85,10 +85,11 @@ fn player_of(models: &str) -> ModelPlayer {
     }
 }
 
-/// Opens a log for calls of tools without a model.
-pub(crate) fn effects(log: &Path) -> LoggedCalls {
+/// Opens an engine with a log, for calls of tools without a model.
+pub(crate) fn engine(log: &Path) -> Engine<'static> {
     let mock = "[models.m]\nprovider = \"mock\"\nreplies = [\"hello\"]";
-    LoggedCalls::open(&Arc::new(player_of(mock)), log).unwrap()
+    let calls = LoggedCalls::open(&Arc::new(player_of(mock)), log).unwrap();
+    Engine::new(calls, Limits::default())
 }
 
 /// The result of a play.

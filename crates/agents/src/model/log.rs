@@ -12,10 +12,12 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use rhae_llm::{Attempt, AttemptStart, Reply};
+use rhae_llm::{Attempt, AttemptStart, CostBound, Reply};
 use rhae_protocol::ModelUsage;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use super::call_log::{CallLog, DIFFERENT_REQUEST, LoggedCall};
 
 /// The suffix of the file name of a log.
 pub const LOG_SUFFIX: &str = ".model.jsonl";
@@ -60,23 +62,12 @@ enum Line {
     },
 }
 
-/// A call of an earlier process, with the usage of all its transmissions.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct LoggedCall {
-    request: String,
-    pub(super) spent: ModelUsage,
-    pub(super) reply: Option<Reply>,
-}
-
 /// A call or an effect of an earlier process.
 #[derive(Debug, PartialEq)]
 enum Logged {
     Call(Box<LoggedCall>),
     Effect { key: String, value: Value },
 }
-
-/// The reason why a log does not belong to what the agent does.
-const DIFFERENT_REQUEST: &str = "the log of this play answers a different request: the model's settings or the environment have changed";
 
 /// An open log, and the calls and effects of earlier processes that the agent has not yet repeated.
 pub(super) struct Log {
@@ -102,59 +93,6 @@ impl Log {
         Ok(Self { file, logged })
     }
 
-    /// Returns the next call of an earlier process, or `None` after the last one. Fails if the
-    /// request of that call is not `request`.
-    pub(super) fn next_call(&mut self, request: &str) -> Result<Option<LoggedCall>, String> {
-        match self.logged.pop_front() {
-            None => Ok(None),
-            Some(Logged::Call(call)) if call.request == request => Ok(Some(*call)),
-            Some(_) => Err(DIFFERENT_REQUEST.to_owned()),
-        }
-    }
-
-    /// Returns the next effect of an earlier process, or `None` after the last one. Fails if the key
-    /// of that effect is not `key`.
-    pub(super) fn next_effect(&mut self, key: &str) -> Result<Option<Value>, String> {
-        match self.logged.pop_front() {
-            None => Ok(None),
-            Some(Logged::Effect { key: logged, value }) if logged == key => Ok(Some(value)),
-            Some(_) => Err(DIFFERENT_REQUEST.to_owned()),
-        }
-    }
-
-    pub(super) fn effect(&mut self, key: &str, value: &Value) -> Result<(), String> {
-        self.append(&Line::Effect {
-            key: key.to_owned(),
-            value: value.clone(),
-        })
-    }
-
-    pub(super) fn sent(
-        &mut self,
-        request: &str,
-        start: &AttemptStart,
-        max_cost_usd: Option<f64>,
-    ) -> Result<(), String> {
-        self.append(&Line::Sent {
-            request: request.to_owned(),
-            start: start.clone(),
-            max_cost_usd,
-        })
-    }
-
-    pub(super) fn ended(
-        &mut self,
-        request: &str,
-        attempt: &Attempt,
-        reply: Option<&Reply>,
-    ) -> Result<(), String> {
-        self.append(&Line::Ended {
-            request: request.to_owned(),
-            attempt: Box::new(attempt.clone()),
-            reply: reply.cloned().map(Box::new),
-        })
-    }
-
     fn append(&mut self, line: &Line) -> Result<(), String> {
         let mut text = serde_json::to_vec(line).map_err(|error| error.to_string())?;
         text.push(b'\n');
@@ -163,6 +101,58 @@ impl Log {
             .write_all(&text)
             .and_then(|()| self.file.sync_data());
         written.map_err(|error| format!("cannot write the log of the model's answers: {error}"))
+    }
+}
+
+impl CallLog for Log {
+    fn next_call(&mut self, request: &str) -> Result<Option<LoggedCall>, String> {
+        match self.logged.pop_front() {
+            None => Ok(None),
+            Some(Logged::Call(call)) if call.request == request => Ok(Some(*call)),
+            Some(_) => Err(DIFFERENT_REQUEST.to_owned()),
+        }
+    }
+
+    fn next_effect(&mut self, key: &str) -> Result<Option<Value>, String> {
+        match self.logged.pop_front() {
+            None => Ok(None),
+            Some(Logged::Effect { key: logged, value }) if logged == key => Ok(Some(value)),
+            Some(_) => Err(DIFFERENT_REQUEST.to_owned()),
+        }
+    }
+
+    fn effect(&mut self, key: &str, value: &Value) -> Result<(), String> {
+        self.append(&Line::Effect {
+            key: key.to_owned(),
+            value: value.clone(),
+        })
+    }
+
+    fn sent(
+        &mut self,
+        request: &str,
+        start: &AttemptStart,
+        worst: &CostBound,
+    ) -> Result<(), String> {
+        self.append(&Line::Sent {
+            request: request.to_owned(),
+            start: start.clone(),
+            max_cost_usd: worst.usd(),
+        })
+    }
+
+    fn ended(
+        &mut self,
+        request: &str,
+        attempt: &Attempt,
+        _worst: &CostBound,
+        reply: Option<&Reply>,
+    ) -> Result<(), String> {
+        self.append(&Line::Ended {
+            request: request.to_owned(),
+            attempt: Box::new(attempt.clone()),
+            reply: reply.cloned().map(Box::new),
+        })
     }
 }
 
@@ -273,7 +263,7 @@ fn in_flight(max_cost_usd: Option<f64>) -> ModelUsage {
 
 #[cfg(test)]
 mod tests {
-    use rhae_llm::Usage;
+    use rhae_llm::{UnboundedReason, Usage};
 
     use super::*;
 
@@ -281,6 +271,13 @@ mod tests {
         AttemptStart {
             id: id.to_owned(),
             number: 1,
+        }
+    }
+
+    fn worst() -> CostBound {
+        CostBound {
+            usd: Ok(0.75),
+            ..CostBound::unbounded(UnboundedReason::NoPrices)
         }
     }
 
@@ -314,11 +311,12 @@ mod tests {
             ..Reply::default()
         };
         let mut log = Log::open(&path).unwrap();
-        log.sent("one", &start("a"), Some(0.75)).unwrap();
-        log.ended("one", &attempt("a", 10), None).unwrap();
-        log.sent("one", &start("b"), Some(0.75)).unwrap();
-        log.ended("one", &attempt("b", 20), Some(&reply)).unwrap();
-        log.sent("two", &start("c"), Some(0.75)).unwrap();
+        log.sent("one", &start("a"), &worst()).unwrap();
+        log.ended("one", &attempt("a", 10), &worst(), None).unwrap();
+        log.sent("one", &start("b"), &worst()).unwrap();
+        log.ended("one", &attempt("b", 20), &worst(), Some(&reply))
+            .unwrap();
+        log.sent("two", &start("c"), &worst()).unwrap();
         drop(log);
         // A crash in the middle of a line.
         OpenOptions::new()
@@ -339,8 +337,9 @@ mod tests {
         );
         assert_eq!(first.reply, Some(reply.clone()));
         // The second request was in flight. It is sent again within the same call.
-        log.sent("two", &start("d"), Some(0.75)).unwrap();
-        log.ended("two", &attempt("d", 5), Some(&reply)).unwrap();
+        log.sent("two", &start("d"), &worst()).unwrap();
+        log.ended("two", &attempt("d", 5), &worst(), Some(&reply))
+            .unwrap();
         let mut log = Log::open(&path).unwrap();
         assert!(log.next_call("other").is_err());
         let mut log2 = Log::open(&path).unwrap();
@@ -369,8 +368,9 @@ mod tests {
         let mut log = Log::open(&path).unwrap();
         log.effect("python 1", &serde_json::json!({"output": "3"}))
             .unwrap();
-        log.sent("one", &start("a"), None).unwrap();
-        log.ended("one", &attempt("a", 10), Some(&reply)).unwrap();
+        log.sent("one", &start("a"), &worst()).unwrap();
+        log.ended("one", &attempt("a", 10), &worst(), Some(&reply))
+            .unwrap();
         log.effect("python 2", &Value::Null).unwrap();
         let mut log = Log::open(&path).unwrap();
         assert_eq!(
@@ -392,7 +392,7 @@ mod tests {
         assert!(spent_in_log(&path).is_err());
         assert!(!path.exists(), "the log is not created");
         let mut log = Log::open(&path).unwrap();
-        log.sent("one", &start("a"), Some(0.75)).unwrap();
+        log.sent("one", &start("a"), &worst()).unwrap();
         // Another process is writing a line.
         let text = std::fs::read(&path).unwrap();
         let writing = [&text[..], b"{\"event\":\"en"].concat();

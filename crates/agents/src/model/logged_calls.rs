@@ -12,7 +12,8 @@ use rhae_protocol::{Details, ModelUsage};
 use serde_json::Value;
 
 use super::ModelPlayer;
-use super::log::{self, Log, LoggedCall};
+use super::call_log::{CallLog, LoggedCall};
+use super::log::{self, Log};
 use crate::AgentError;
 
 /// The calls of one play, with their log.
@@ -23,27 +24,33 @@ use crate::AgentError;
 ///
 /// An agent whose requests depend on more than answers and observations, for example on the output
 /// of a program, stores these effects in the same log: see [`next_effect`](Self::next_effect).
-pub struct LoggedCalls {
+pub struct LoggedCalls<'log> {
     player: Arc<ModelPlayer>,
     cancel: CancelToken,
-    log: Log,
+    log: Box<dyn CallLog + 'log>,
     /// The usage since [`take_spent`](Self::take_spent).
     spent: ModelUsage,
 }
 
-impl LoggedCalls {
+impl<'log> LoggedCalls<'log> {
     /// Opens or creates a log. The answers in it are returned before any request is sent.
     ///
     /// # Errors
     ///
     /// Returns [`AgentError::Failed`] if the log cannot be opened or read.
     pub fn open(player: &Arc<ModelPlayer>, log: &Path) -> Result<Self, AgentError> {
-        Ok(Self {
+        let log = Log::open(log).map_err(AgentError::Failed)?;
+        Ok(Self::with_log(player, Box::new(log)))
+    }
+
+    /// Creates calls with another log. The answers in it are returned before any request is sent.
+    pub fn with_log(player: &Arc<ModelPlayer>, log: Box<dyn CallLog + 'log>) -> Self {
+        Self {
             player: Arc::clone(player),
             cancel: CancelToken::default(),
-            log: Log::open(log).map_err(AgentError::Failed)?,
+            log,
             spent: ModelUsage::default(),
-        })
+        }
     }
 
     pub fn player(&self) -> &ModelPlayer {
@@ -70,16 +77,20 @@ impl LoggedCalls {
                 return Ok(Ok(reply));
             }
         }
+        let timeout = self.player.request_timeout;
+        let deadlines = [
+            timeout.map(|timeout| Instant::now() + timeout),
+            self.log.deadline(),
+        ];
+        let deadline = deadlines.into_iter().flatten().min();
         let mut recorder = CallRecorder {
-            log: &mut self.log,
+            log: self.log.as_mut(),
             spend_guard: self.player.spend_guard.as_ref(),
             cancel: &self.cancel,
             worst: self.player.model.cost_bound(request),
             fingerprint: &fingerprint,
             spent: ModelUsage::default(),
         };
-        let timeout = self.player.request_timeout;
-        let deadline = timeout.map(|timeout| Instant::now() + timeout);
         let outcome = self
             .player
             .model
@@ -157,7 +168,7 @@ pub fn is_context_overflow(failure: &Failure) -> bool {
 
 /// Reserves the worst case of every transmission, logs it, and settles the reservation.
 struct CallRecorder<'a> {
-    log: &'a mut Log,
+    log: &'a mut dyn CallLog,
     spend_guard: &'a dyn SpendGuard,
     cancel: &'a CancelToken,
     worst: CostBound,
@@ -170,7 +181,7 @@ impl CallObserver for CallRecorder<'_> {
         self.spend_guard
             .reserve(&self.worst, &|| self.cancel.is_cancelled())
             .map_err(|refusal| Halt(refusal.to_string()))?;
-        let logged = self.log.sent(self.fingerprint, start, self.worst.usd());
+        let logged = self.log.sent(self.fingerprint, start, &self.worst);
         logged.map_err(|reason| {
             self.spend_guard.settle(&self.worst, None);
             Halt(reason)
@@ -181,7 +192,7 @@ impl CallObserver for CallRecorder<'_> {
         self.spent += log::spent(attempt, self.worst.usd());
         self.spend_guard.settle(&self.worst, Some(attempt));
         self.log
-            .ended(self.fingerprint, attempt, reply)
+            .ended(self.fingerprint, attempt, &self.worst, reply)
             .map_err(Halt)
     }
 }

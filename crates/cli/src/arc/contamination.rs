@@ -13,7 +13,7 @@ use rhae_report::contamination_text;
 use rhae_runs::{find_run, load_config};
 
 use super::data::DataArgs;
-use super::eval::{execute, open_model_file};
+use super::eval::{execute, host};
 use crate::output;
 
 /// Scan the transcripts of a run for knowledge that the prompt did not give.
@@ -72,13 +72,7 @@ fn run_permuted(args: &ContaminationArgs, folder: &Path) -> Result<PathBuf> {
         args.data.clone()
     };
     let sets = DataArgs::new(data, Vec::new()).load()?.sets;
-    let prepared = prepare_permuted(
-        &config,
-        &sets,
-        args.seed,
-        args.out.clone(),
-        &open_model_file,
-    )?;
+    let prepared = prepare_permuted(&config, &sets, args.seed, args.out.clone(), &host(false)?)?;
     let results = execute(&prepared, false, false, args.json)?;
     let folder = prepared.folder.path();
     ensure!(

@@ -17,7 +17,7 @@ use rhae_eval::{EvalResults, EvalSpec, PreparedEval, assemble, estimate, write_r
 use rhae_tasks::{Parser, Protocol};
 
 use self::limits::EvalLimitArgs;
-pub(super) use self::spec::open_model_file;
+pub(super) use self::spec::host;
 use super::data::SelectArgs;
 use super::protocol::{Failures, protocol_parser};
 use crate::interrupt::interrupt_flag;
@@ -33,11 +33,12 @@ use crate::run_args::IdentityArgs;
   rhae arc eval --solver search --data data/arc --set arc-agi-1-evaluation
   rhae arc eval --solver search --data data/arc --set arc-agi-2-evaluation --shard 1/4 --out runs/part1
   rhae arc eval --solver model:my-model --data data/arc --set arc-agi-2-evaluation --jobs 32 --max-cost 50
+  rhae arc eval --solver rlm:my-model --data data/arc --set arc-agi-2-evaluation --max-cost 50
   rhae arc eval --solver replay:submission.json --data data/arc --set arc-agi-1-evaluation --parser official
   rhae arc eval --resume runs/part1")]
 pub(super) struct EvalArgs {
-    /// Solver: search, random, model:NAME, or replay:FILE, where FILE is a submission or the folder
-    /// of another run; several files are separated by commas
+    /// Solver: search, random, model:NAME, rlm:NAME (docs/agents/rlm.md), or replay:FILE, where FILE is
+    /// a submission or the folder of another run; several files are separated by commas
     #[arg(long, required_unless_present = "resume", conflicts_with = "resume")]
     solver: Option<String>,
     /// Task data: a task file, a file with many tasks, or a folder of either; NAME=PATH names the
@@ -53,8 +54,9 @@ pub(super) struct EvalArgs {
     #[arg(long, value_name = "I/N", conflicts_with = "resume")]
     shard: Option<String>,
     /// Rules to score by: they set the parser, the number of attempts and the headline measure
-    #[arg(long, value_parser = protocol_parser(), default_value_t = Protocol::Standard, conflicts_with = "resume")]
-    protocol: Protocol,
+    /// [default: plan for `rlm`, otherwise standard]
+    #[arg(long, value_parser = protocol_parser(), conflicts_with = "resume")]
+    protocol: Option<Protocol>,
     /// Number of attempts at each test, instead of the protocol's
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "resume")]
     attempts: Option<u32>,
@@ -78,6 +80,19 @@ pub(super) struct EvalArgs {
     prompt: Option<String>,
     #[command(flatten)]
     models: ModelsArgs,
+    /// For `rlm`: number of replies in which a model must return an answer [default: 25]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "resume")]
+    max_iterations: Option<u32>,
+    /// For `rlm`: depth of the calls with which a model calls itself; the deepest ones have no code
+    /// [default: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10), conflicts_with = "resume")]
+    max_depth: Option<u32>,
+    /// For `rlm`: folder with files rlm/NAME.md that replace its prompts
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    prompts: Option<PathBuf>,
+    /// For `rlm`: execute the code of the model even if the system cannot fully isolate it
+    #[arg(long)]
+    unsafe_host: bool,
     /// Write the prompts for a model to a folder, or to standard output with `-`, and send no
     /// request
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]

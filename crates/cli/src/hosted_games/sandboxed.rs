@@ -11,6 +11,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use rhae_engine::Catalog;
 use rhae_games::Builtin;
+use rhae_harness::{JAVASCRIPT, javascript_engine};
 use rhae_pyhost::{Games, GamesOptions, Limits};
 
 use super::HostedGamesArgs;
@@ -19,7 +20,7 @@ use super::HostedGamesArgs;
 pub(crate) const SANDBOXED: &str = "sandboxed";
 
 /// Returns the program that enters the sandbox: this one, with the hidden command.
-pub(super) fn launcher() -> Result<Vec<OsString>> {
+pub(crate) fn launcher() -> Result<Vec<OsString>> {
     let program = std::env::current_exe().context("cannot determine the path of this program")?;
     Ok(vec![program.into_os_string(), SANDBOXED.into()])
 }
@@ -39,7 +40,8 @@ pub(super) fn load(args: &HostedGamesArgs, folders: &[PathBuf]) -> Result<Arc<dy
     Ok(Arc::new(Games::load(Arc::new(Builtin), options)?))
 }
 
-/// Arguments of the launcher, which enters the sandbox and then becomes the game's process.
+/// Arguments of the launcher, which enters the sandbox and then becomes the process of a game or of
+/// an interpreter. With the argument `javascript` it is the JavaScript engine.
 #[derive(Args)]
 pub(crate) struct SandboxedArgs {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -47,5 +49,9 @@ pub(crate) struct SandboxedArgs {
 }
 
 pub(crate) fn run_sandboxed(args: SandboxedArgs) -> ExitCode {
-    rhae_sandbox::launch(args.arguments)
+    let mut arguments = args.arguments.into_iter().peekable();
+    match arguments.next_if(|first| first == JAVASCRIPT) {
+        Some(_) => javascript_engine(arguments),
+        None => rhae_sandbox::launch(arguments),
+    }
 }

@@ -15,7 +15,7 @@ const KEY: &str = "sk-test-arc-0123456789-do-not-print";
 
 /// Writes `count` tasks with one or two tests each, whose rule adds one to each cell. Returns the
 /// number of tests.
-fn write_tasks(folder: &Path, count: usize) -> usize {
+pub(crate) fn write_tasks(folder: &Path, count: usize) -> usize {
     let mut all = Map::new();
     let mut tests = 0;
     for number in 0..count {
@@ -74,7 +74,7 @@ fn billed_usd(served: &[ServedRequest]) -> f64 {
     served.iter().map(tokens).sum::<u64>() as f64 / 1e6
 }
 
-fn journal(folder: &Path) -> Vec<Value> {
+pub(crate) fn journal(folder: &Path) -> Vec<Value> {
     let text = fs::read(folder.join("run/journal.jsonl")).unwrap_or_default();
     let end = text
         .iter()

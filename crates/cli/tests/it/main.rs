@@ -9,6 +9,7 @@ mod arc_eval;
 mod arc_eval_resume;
 mod arc_fetch;
 mod arc_model;
+mod arc_rlm;
 mod arc_score;
 mod compare;
 mod db;

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use rhae_agents::{CONTEXT_TOKENS, ModelPlayer};
+use rhae_agents_llm::{ChatSettings, JavaScriptSettings, Limits, Rlm, ToolMode, TrimPolicy};
 use rhae_datasets::{load_submission, read_text};
 use rhae_engine::Rng;
 use rhae_llm::Model;
@@ -12,14 +15,24 @@ use rhae_tasks::Prompt;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{ModelSolver, RandomSolver, ReplaySolver, SearchSolver, Solver};
+use super::{ModelSolver, RandomSolver, ReplaySolver, RlmSolver, SearchSolver, Solver};
 use crate::EvalError;
 
 /// Settings of a solver, as stored in the configuration of a run.
 pub type SolverSettings = BTreeMap<String, Value>;
 
-/// Opens a model of a configuration file.
-pub type OpenModel<'a> = &'a dyn Fn(&Path, &str) -> Result<Model, EvalError>;
+/// The default number of iterations of a recursive language model.
+const MAX_ITERATIONS: u64 = 25;
+/// The default depth of calls of a recursive language model.
+const MAX_DEPTH: u64 = 2;
+
+/// What solvers need from the program that runs them.
+pub struct SolverHost<'a> {
+    /// Opens a model of a configuration file.
+    pub open_model: &'a dyn Fn(&Path, &str) -> Result<Model, EvalError>,
+    /// How the JavaScript code of a model is executed.
+    pub javascript: JavaScriptSettings,
+}
 
 /// The options of a new run that only some solvers use.
 #[derive(Clone, Debug, Default)]
@@ -30,8 +43,14 @@ pub struct SolverOptions {
     pub seed: Option<u64>,
     /// For models: the name of a prompt template, or its file; the protocol's if absent.
     pub prompt: Option<String>,
-    /// For models: the configuration file.
+    /// For models and recursive language models: the configuration file.
     pub models: PathBuf,
+    /// For recursive language models: the iterations of an invocation.
+    pub max_iterations: Option<u32>,
+    /// For recursive language models: the depth of calls.
+    pub max_depth: Option<u32>,
+    /// For recursive language models: the folder whose prompts replace the embedded ones.
+    pub prompts: Option<PathBuf>,
 }
 
 impl SolverOptions {
@@ -42,6 +61,7 @@ impl SolverOptions {
     /// Returns an error if an option belongs to another solver.
     pub fn settings(&self, name: &str, default_prompt: &str) -> Result<SolverSettings, EvalError> {
         let is_model = name.starts_with("model:");
+        let is_rlm = name.starts_with("rlm:");
         for (is_given, belongs, message) in [
             (
                 self.work.is_some(),
@@ -57,6 +77,21 @@ impl SolverOptions {
                 self.prompt.is_some(),
                 is_model,
                 "--prompt requires `--solver model:NAME`",
+            ),
+            (
+                self.max_iterations.is_some(),
+                is_rlm,
+                "--max-iterations requires `--solver rlm:NAME`",
+            ),
+            (
+                self.max_depth.is_some(),
+                is_rlm,
+                "--max-depth requires `--solver rlm:NAME`",
+            ),
+            (
+                self.prompts.is_some(),
+                is_rlm,
+                "--prompts requires `--solver rlm:NAME`",
             ),
         ] {
             if is_given && !belongs {
@@ -76,12 +111,29 @@ impl SolverOptions {
                 "prompt",
                 json!(self.prompt.as_deref().unwrap_or(default_prompt)),
             );
-            let models = self.models.canonicalize();
-            let models = models.unwrap_or_else(|_| self.models.clone());
-            set("models", json!(models.display().to_string()));
+        }
+        if is_rlm {
+            let iterations = self.max_iterations.map_or(MAX_ITERATIONS, u64::from);
+            set("max_iterations", json!(iterations));
+            set(
+                "max_depth",
+                json!(self.max_depth.map_or(MAX_DEPTH, u64::from)),
+            );
+            if let Some(folder) = &self.prompts {
+                set("prompts", json!(absolute(folder)));
+            }
+        }
+        if is_model || is_rlm {
+            set("models", json!(absolute(&self.models)));
         }
         Ok(settings)
     }
+}
+
+/// Returns an absolute path as text, so that a run can be resumed in another folder.
+fn absolute(path: &Path) -> String {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    path.display().to_string()
 }
 
 /// Creates the solver called `name`. Returns it with all settings that determine its answers: the
@@ -93,15 +145,16 @@ impl SolverOptions {
 pub fn create_solver(
     name: &str,
     settings: SolverSettings,
-    open_model: OpenModel<'_>,
+    host: &SolverHost<'_>,
 ) -> Result<(Box<dyn Solver>, SolverSettings), EvalError> {
     match name.split_once(':') {
         None if name == "search" => Ok(search(settings)),
         None if name == "random" => Ok(random(settings)),
         Some(("replay", file)) => replay(file, settings),
-        Some(("model", model_name)) => model(model_name, settings, open_model),
+        Some(("model", model_name)) => model(model_name, settings, host),
+        Some(("rlm", model_name)) => rlm(model_name, settings, host),
         _ => Err(EvalError::Config(format!(
-            "`{name}` is not a solver: expected `search`, `random`, `model:NAME` or `replay:FILE`"
+            "`{name}` is not a solver: expected `search`, `random`, `model:NAME`, `rlm:NAME` or `replay:FILE`"
         ))),
     }
 }
@@ -184,13 +237,9 @@ fn replayed_file(path: &Path) -> Result<(ReplaySolver, PathBuf), EvalError> {
 fn model(
     name: &str,
     mut settings: SolverSettings,
-    open_model: OpenModel<'_>,
+    host: &SolverHost<'_>,
 ) -> Result<(Box<dyn Solver>, SolverSettings), EvalError> {
-    let text = |settings: &SolverSettings, key: &str| {
-        settings.get(key).and_then(Value::as_str).map(str::to_owned)
-    };
-    let models = text(&settings, "models").unwrap_or_default();
-    let model = open_model(Path::new(&models), name)?;
+    let model = open_model(name, &mut settings, host)?;
     let prompt_name = text(&settings, "prompt").unwrap_or_else(|| "official".to_owned());
     let file = Path::new(&prompt_name);
     let (prompt, recorded_name) = if file.is_file() {
@@ -202,12 +251,70 @@ fn model(
     };
     settings.insert("prompt".to_owned(), json!(recorded_name));
     settings.insert("prompt_sha256".to_owned(), json!(prompt.hash()));
+    Ok((Box::new(ModelSolver { model, prompt }), settings))
+}
+
+/// Opens the model of the settings, and adds its configuration to them.
+fn open_model(
+    name: &str,
+    settings: &mut SolverSettings,
+    host: &SolverHost<'_>,
+) -> Result<Model, EvalError> {
+    let models = text(settings, "models").unwrap_or_default();
+    let model = (host.open_model)(Path::new(&models), name)?;
     let config = serde_json::to_value(model.config())
         .map_err(|error| EvalError::Config(error.to_string()))?;
     settings.insert("model_sha256".to_owned(), json!(hash(&config.to_string())));
     settings.insert("priced".to_owned(), json!(model.config().prices.is_some()));
     settings.insert("model".to_owned(), config);
-    Ok((Box::new(ModelSolver { model, prompt }), settings))
+    Ok(model)
+}
+
+fn text(settings: &SolverSettings, key: &str) -> Option<String> {
+    settings.get(key).and_then(Value::as_str).map(str::to_owned)
+}
+
+fn rlm(
+    name: &str,
+    mut settings: SolverSettings,
+    host: &SolverHost<'_>,
+) -> Result<(Box<dyn Solver>, SolverSettings), EvalError> {
+    let model = open_model(name, &mut settings, host)?;
+    let number = |key: &str, default: u64| {
+        let number = settings.get(key).and_then(Value::as_u64);
+        u32::try_from(number.unwrap_or(default)).unwrap_or(u32::MAX)
+    };
+    let limits = Limits {
+        max_iterations: number("max_iterations", MAX_ITERATIONS),
+        max_depth: number("max_depth", MAX_DEPTH),
+        ..Limits::DEFAULT
+    };
+    let context_tokens = model.config().limits.context_tokens;
+    let context_tokens = context_tokens.unwrap_or(CONTEXT_TOKENS);
+    let chat = ChatSettings {
+        mode: ToolMode::Fenced,
+        keep_reasoning: false,
+        trim: TrimPolicy::new(context_tokens),
+    };
+    let runtime = host.javascript.open().map_err(EvalError::Config)?;
+    let folder = text(&settings, "prompts").map(PathBuf::from);
+    let rlm = Rlm::open(folder.as_deref(), chat, runtime)
+        .map_err(|error| EvalError::Config(error.to_string()))?;
+    settings.insert("prompts_sha256".to_owned(), json!(rlm.prompts_digest()));
+    let player = Arc::new(ModelPlayer {
+        model: Arc::new(model),
+        keep_reasoning: false,
+        context_tokens,
+        // The journal reserves the worst case of each transmission.
+        spend_guard: Arc::new(()),
+        request_timeout: None,
+    });
+    let solver = RlmSolver {
+        rlm,
+        player,
+        limits,
+    };
+    Ok((Box::new(solver), settings))
 }
 
 fn hash(text: &str) -> String {

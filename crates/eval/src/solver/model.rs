@@ -122,22 +122,42 @@ impl Solver for ModelSolver {
     }
 
     fn estimate_cost(&self, question: &Question<'_>) -> Option<CostEstimate> {
-        let input_tokens = self.request(question).estimated_tokens();
-        let outputs = question.task.train.iter().map(|pair| &pair.output);
-        let largest = outputs
-            .max_by_key(|grid| grid.cells().len())
-            .map_or(0, |grid| rhae_llm::estimate_tokens(&Grid::to_string(grid)));
-        let answer_tokens = largest * question.tests.len() as u64;
-        let usd = self.model.cost_usd(&Usage {
-            input_tokens,
-            output_tokens: answer_tokens,
-            ..Usage::default()
-        });
-        Some(CostEstimate {
-            input_tokens,
-            answer_tokens,
-            usd,
-        })
+        Some(estimate(&self.model, &self.request(question), question))
+    }
+}
+
+/// Estimates the minimum cost of a request whose answer contains only grids.
+pub(super) fn estimate(model: &Model, request: &Request, question: &Question<'_>) -> CostEstimate {
+    let input_tokens = request.estimated_tokens();
+    let outputs = question.task.train.iter().map(|pair| &pair.output);
+    let largest = outputs
+        .max_by_key(|grid| grid.cells().len())
+        .map_or(0, |grid| rhae_llm::estimate_tokens(&Grid::to_string(grid)));
+    let answer_tokens = largest * question.tests.len() as u64;
+    let usd = model.cost_usd(&Usage {
+        input_tokens,
+        output_tokens: answer_tokens,
+        ..Usage::default()
+    });
+    CostEstimate {
+        input_tokens,
+        answer_tokens,
+        usd,
+    }
+}
+
+/// Returns the usage of one transmission.
+pub(super) fn transmission_usage(attempt: &Attempt, worst: &CostBound) -> EvalUsage {
+    let failure = attempt.failure.as_ref();
+    EvalUsage {
+        cost_usd: attempt.cost_usd.unwrap_or(0.0),
+        unpriced: u64::from(attempt.is_unpriced()),
+        unmeasured: u64::from(
+            attempt.usage.is_none() && failure.is_none_or(Failure::may_have_consumed_tokens),
+        ),
+        possibly_paid_usd: worst.possibly_paid_usd(attempt),
+        possibly_used_tokens: worst.possibly_used_tokens(attempt),
+        ..tokens(attempt.usage.unwrap_or_default())
     }
 }
 
@@ -223,17 +243,8 @@ impl rhae_llm::CallObserver for TransmissionRecorder<'_> {
         if reply.is_some() {
             return Ok(());
         }
+        let spent = transmission_usage(attempt, &self.worst);
         let failure = attempt.failure.as_ref();
-        let spent = EvalUsage {
-            cost_usd: attempt.cost_usd.unwrap_or(0.0),
-            unpriced: u64::from(attempt.is_unpriced()),
-            unmeasured: u64::from(
-                attempt.usage.is_none() && failure.is_none_or(Failure::may_have_consumed_tokens),
-            ),
-            possibly_paid_usd: self.worst.possibly_paid_usd(attempt),
-            possibly_used_tokens: self.worst.possibly_used_tokens(attempt),
-            ..tokens(attempt.usage.unwrap_or_default())
-        };
         let message = failure.map_or("no answer", |failure| failure.message.as_str());
         self.context
             .failed(&attempt.id, message, &spent)

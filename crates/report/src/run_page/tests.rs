@@ -285,6 +285,8 @@ fn facts_name_the_date_the_provider_and_the_settings() {
         request_timeout_s: None,
         prompts_sha256: None,
         prompts_dir: None,
+        max_iterations: None,
+        max_depth: None,
     });
     report.summary.provider = Some("mock".to_owned());
     let spent = |cost_usd| ModelUsage {

@@ -3,14 +3,18 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use rhae_eval::solver::{Solver, SolverOptions, create_solver};
-use rhae_eval::{EvalError, EvalRequest, PlannedSet, PreparedEval, prepare_resumed};
+use rhae_eval::solver::{Solver, SolverHost, SolverOptions, create_solver};
+use rhae_eval::{
+    EvalError, EvalRequest, JavaScriptSettings, PlannedSet, PreparedEval, default_protocol,
+    prepare_resumed,
+};
 use rhae_llm::Model;
 use rhae_protocol::EvalConfig;
 
 use super::EvalArgs;
 use crate::arc::data::DataArgs;
 use crate::arc::protocol::Failures;
+use crate::hosted_games::launcher;
 use crate::models::ModelsArgs;
 
 /// Prepares a new run or, with `--resume`, the existing run in the given folder.
@@ -30,7 +34,7 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<PreparedEval> {
             &sets,
             limits,
             args.retry_failed,
-            &open_model_file,
+            &host(args.unsafe_host)?,
         )?);
     }
     let data = DataArgs::new(args.data.clone(), args.set.clone());
@@ -48,14 +52,15 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<PreparedEval> {
         out: args.out.clone(),
         identity: args.identity.resolve(),
     };
-    Ok(request.prepare(&|_, name| open_model(&args.models, name))?)
+    Ok(request.prepare(&host(args.unsafe_host)?)?)
 }
 
 /// Returns the solver and the tests that the flags of a new run select.
 pub(super) fn resolve(args: &EvalArgs) -> Result<(Box<dyn Solver>, Vec<PlannedSet>)> {
     let name = args.solver.as_deref().context("--solver is required")?;
-    let settings = options(args).settings(name, args.protocol.prompt())?;
-    let (solver, _) = create_solver(name, settings, &|_, name| open_model(&args.models, name))?;
+    let protocol = args.protocol.unwrap_or(default_protocol(name));
+    let settings = options(args).settings(name, protocol.prompt())?;
+    let (solver, _) = create_solver(name, settings, &host(args.unsafe_host)?)?;
     let data = DataArgs::new(args.data.clone(), args.set.clone());
     Ok((solver, planned_sets(args, &data)?))
 }
@@ -66,6 +71,9 @@ fn options(args: &EvalArgs) -> SolverOptions {
         seed: args.seed,
         prompt: args.prompt.clone(),
         models: args.models.models.clone(),
+        max_iterations: args.max_iterations,
+        max_depth: args.max_depth,
+        prompts: args.prompts.clone(),
     }
 }
 
@@ -78,14 +86,23 @@ fn planned_sets(args: &EvalArgs, data: &DataArgs) -> Result<Vec<PlannedSet>> {
     Ok(sets)
 }
 
-/// Opens a model of the configuration file `models`.
-pub(in crate::arc) fn open_model_file(models: &Path, name: &str) -> Result<Model, EvalError> {
-    let models = models.to_owned();
-    open_model(&ModelsArgs { models }, name)
+/// Returns what solvers need from this program: models of configuration files, and the sandbox for
+/// their code.
+pub(in crate::arc) fn host(unsafe_host: bool) -> Result<SolverHost<'static>> {
+    Ok(SolverHost {
+        open_model: &open_model_file,
+        javascript: JavaScriptSettings {
+            launcher: launcher()?,
+            unsafe_host,
+            ..JavaScriptSettings::default()
+        },
+    })
 }
 
-fn open_model(models: &ModelsArgs, name: &str) -> Result<Model, EvalError> {
-    models
+/// Opens a model of the configuration file `models`.
+fn open_model_file(models: &Path, name: &str) -> Result<Model, EvalError> {
+    let models = models.to_owned();
+    ModelsArgs { models }
         .open(name)
         .map_err(|error| EvalError::Config(format!("{error:#}")))
 }

@@ -13,28 +13,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rhae_llm::CancelToken;
-use rhae_pyhost::Python;
 use rhae_sandbox::{Launcher, ResourceLimits, SandboxSpec};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 
-use super::{PythonLimits, PythonSettings};
-
-/// The script of the interpreter.
-const SCRIPT: &str = include_str!("../../python/interpreter.py");
-/// The options of the interpreter. The environment is empty except for [`ENVIRONMENT`].
-const OPTIONS: [&str; 4] = ["-P", "-s", "-B", "-u"];
-/// The environment variables, which help to make results reproducible.
-const ENVIRONMENT: [(&str, &str); 6] = [
-    ("LANG", "C.UTF-8"),
-    ("TZ", "UTC"),
-    ("PYTHONHASHSEED", "0"),
-    ("OPENBLAS_NUM_THREADS", "1"),
-    ("OMP_NUM_THREADS", "1"),
-    ("MKL_NUM_THREADS", "1"),
-];
 /// How long an interpreter may take to start on a busy machine.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// The largest message.
@@ -44,66 +28,56 @@ const CANCEL_CHECK: Duration = Duration::from_millis(50);
 /// The number of bytes kept from the end of standard error.
 const STDERR_TAIL_BYTES: usize = 2000;
 
-/// An interpreter that was found, and the launcher of its sandbox.
-pub(super) struct Sandboxed {
-    launcher: Launcher,
-    executable: PathBuf,
-    read: Vec<PathBuf>,
-    limits: PythonLimits,
-    partial: bool,
+/// The program of an interpreter, and the sandbox in which it runs.
+pub(crate) struct Sandboxed {
+    pub(crate) launcher: Launcher,
+    /// The program and its arguments.
+    pub(crate) program: Vec<OsString>,
+    /// The files that the program needs.
+    pub(crate) read: Vec<PathBuf>,
+    /// The environment variables of the program. It has no others.
+    pub(crate) environment: &'static [(&'static str, &'static str)],
+    pub(crate) limits: ResourceLimits,
+    /// The time after which the process of a call is killed, in seconds.
+    pub(crate) wall_seconds: f64,
+    /// Whether the program runs even if required layers of the sandbox are missing.
+    pub(crate) partial: bool,
 }
 
 impl Sandboxed {
-    pub(super) fn open(settings: &PythonSettings) -> Result<Self, String> {
-        if settings.launcher.is_empty() {
-            return Err("this program cannot start a sandbox for the code of models".to_owned());
-        }
-        let python = Python::find(settings.python.as_deref())?;
-        let sandboxed = Self {
-            launcher: Launcher::new(settings.launcher.clone()),
-            executable: python.executable().to_owned(),
-            read: python.folders(),
-            limits: settings.limits,
-            partial: settings.unsafe_host,
-        };
-        let layers = sandboxed.launcher.layers(sandboxed.resource_limits());
+    /// Tests whether the system has all required layers.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the system lacks, unless the caller waives it.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let layers = self.launcher.layers(self.limits);
         let missing = layers.map_err(|error| error.to_string())?.missing();
-        if !missing.is_empty() && !settings.unsafe_host {
-            return Err(format!(
-                "the code of models cannot run: this system lacks {}",
-                missing.join(", ")
-            ));
+        if missing.is_empty() || self.partial {
+            return Ok(());
         }
-        Ok(sandboxed)
-    }
-
-    fn resource_limits(&self) -> ResourceLimits {
-        ResourceLimits {
-            memory_mb: self.limits.memory_mb,
-            cpu_seconds: self.limits.process_cpu_seconds,
-        }
+        Err(format!(
+            "the code of models cannot run: this system lacks {}",
+            missing.join(", ")
+        ))
     }
 
     fn command(&self) -> Command {
-        let mut program: Vec<OsString> = vec![self.executable.clone().into_os_string()];
-        program.extend(OPTIONS.map(OsString::from));
-        program.extend(["-c".into(), SCRIPT.into()]);
-        program.push(self.limits.cpu_seconds.to_string().into());
-        program.push(self.limits.max_output.to_string().into());
         let mut command = self.launcher.command(&SandboxSpec {
             read: self.read.clone(),
-            limits: self.resource_limits(),
+            limits: self.limits,
             partial: self.partial,
-            program,
+            program: self.program.clone(),
             ..SandboxSpec::default()
         });
-        command.env_clear().envs(ENVIRONMENT).current_dir("/");
+        let environment = self.environment.iter().copied();
+        command.env_clear().envs(environment).current_dir("/");
         command
     }
 }
 
 /// A running interpreter.
-pub(super) struct Process {
+pub(crate) struct Process {
     child: Child,
     input: ChildStdin,
     output: ChildStdout,
@@ -155,7 +129,7 @@ impl Process {
         if ready["ready"] != true {
             return Err(format!("the interpreter did not start: {ready}"));
         }
-        process.timeout = Duration::from_secs_f64(sandboxed.limits.wall_seconds);
+        process.timeout = Duration::from_secs_f64(sandboxed.wall_seconds);
         Ok(process)
     }
 

@@ -8,18 +8,23 @@
 
 use std::sync::Arc;
 
-use rhae_agents::{AgentError, LoggedCalls};
+use rhae_agents::AgentError;
+use rhae_llm::CancelToken;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::PythonRuntime;
+use super::CodeRuntime;
 #[cfg(feature = "hosting")]
 use super::process::Process;
-use crate::engine::ToolOutput;
+use crate::engine::{Engine, ToolOutput};
 
 /// Functions of the agent that code can call through `host`.
 pub trait HostFunctions {
-    /// Calls a function. The inner result is the value for the code, or the text of an exception.
+    /// Tells the agent which reply of the model contains the code that is executed next.
+    fn begin(&mut self, _reply: &str) {}
+
+    /// Calls a function. The inner result is the value for the code, or the text of an exception. A
+    /// function may hold a conversation with `engine`.
     ///
     /// # Errors
     ///
@@ -28,6 +33,7 @@ pub trait HostFunctions {
         &mut self,
         name: &str,
         arguments: &[Value],
+        engine: &mut Engine<'_>,
     ) -> Result<Result<Value, String>, AgentError>;
 }
 
@@ -35,14 +41,19 @@ pub trait HostFunctions {
 pub struct NoFunctions;
 
 impl HostFunctions for NoFunctions {
-    fn call(&mut self, name: &str, _: &[Value]) -> Result<Result<Value, String>, AgentError> {
+    fn call(
+        &mut self,
+        name: &str,
+        _: &[Value],
+        _: &mut Engine<'_>,
+    ) -> Result<Result<Value, String>, AgentError> {
         Ok(Err(format!("there is no function `{name}`")))
     }
 }
 
 /// A persistent interpreter.
 pub struct Interpreter {
-    runtime: Arc<PythonRuntime>,
+    runtime: Arc<CodeRuntime>,
     #[cfg_attr(
         not(feature = "hosting"),
         expect(dead_code, reason = "only a process needs it")
@@ -54,6 +65,14 @@ pub struct Interpreter {
     exchanged: Vec<Exchange>,
     /// The number of messages so far, for the keys of the log.
     messages: u64,
+}
+
+/// The result of an execution.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Executed {
+    pub output: ToolOutput,
+    /// The value that the code returned, in a language in which code can return one.
+    pub returned: Option<Value>,
 }
 
 /// A message to the interpreter, and the message that it sent next.
@@ -69,7 +88,7 @@ struct Exchange {
 impl Interpreter {
     /// Creates an interpreter. Its process starts with the first call. `prelude` is Python code that
     /// defines names.
-    pub fn new(runtime: &Arc<PythonRuntime>, prelude: &str) -> Self {
+    pub fn new(runtime: &Arc<CodeRuntime>, prelude: &str) -> Self {
         Self {
             runtime: Arc::clone(runtime),
             prelude: prelude.to_owned(),
@@ -85,6 +104,22 @@ impl Interpreter {
         self.exchanged.is_empty()
     }
 
+    /// Executes code and returns its output, see [`execute`](Self::execute).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the play cannot continue.
+    pub fn run(
+        &mut self,
+        code: &str,
+        update: &Value,
+        functions: &mut dyn HostFunctions,
+        engine: &mut Engine<'_>,
+    ) -> Result<ToolOutput, AgentError> {
+        let executed = self.execute(code, update, functions, engine)?;
+        Ok(executed.output)
+    }
+
     /// Executes code. `update` is passed to the function `update` of the prelude first, if the
     /// prelude has one.
     ///
@@ -92,35 +127,41 @@ impl Interpreter {
     ///
     /// Returns an error if the play cannot continue. Code that fails, and an interpreter that is
     /// killed, give an output.
-    pub fn run(
+    pub fn execute(
         &mut self,
         code: &str,
         update: &Value,
         functions: &mut dyn HostFunctions,
-        effects: &mut LoggedCalls,
-    ) -> Result<ToolOutput, AgentError> {
+        engine: &mut Engine<'_>,
+    ) -> Result<Executed, AgentError> {
         let mut message = json!({"code": code, "update": update});
         loop {
-            let received = self.exchange(message, effects)?;
+            let received = self.exchange(message, engine)?;
             if let Some(done) = received.get("done") {
                 let text = done["output"].as_str().unwrap_or_default();
                 let text = if text.is_empty() { "(no output)" } else { text };
-                return Ok(ToolOutput {
-                    text: self.shortened(text),
-                    is_error: done["error"] == true,
+                return Ok(Executed {
+                    output: ToolOutput {
+                        text: self.shortened(text),
+                        is_error: done["error"] == true,
+                    },
+                    returned: done.get("returned").cloned(),
                 });
             }
             if let Some(reason) = received["failed"].as_str() {
-                if effects.cancel_token().is_cancelled() {
+                if engine.calls.cancel_token().is_cancelled() {
                     return Err(AgentError::Stopped);
                 }
-                return Ok(ToolOutput::error(format!(
-                    "{reason}. The interpreter was restarted, and all its variables are lost."
-                )));
+                return Ok(Executed {
+                    output: ToolOutput::error(format!(
+                        "{reason}. The interpreter was restarted, and all its variables are lost."
+                    )),
+                    returned: None,
+                });
             }
             let name = received["call"].as_str().unwrap_or_default();
             let arguments = received["args"].as_array().map_or(&[][..], Vec::as_slice);
-            message = match functions.call(name, arguments)? {
+            message = match functions.call(name, arguments, engine)? {
                 Ok(value) => json!({"value": value}),
                 Err(text) => json!({"raise": text}),
             };
@@ -128,21 +169,23 @@ impl Interpreter {
     }
 
     /// Sends a message and returns the next message of the interpreter, from the log if it has one.
-    fn exchange(&mut self, sent: Value, effects: &mut LoggedCalls) -> Result<Value, AgentError> {
+    fn exchange(&mut self, sent: Value, engine: &mut Engine<'_>) -> Result<Value, AgentError> {
         self.messages += 1;
+        let calls = &mut engine.calls;
         let digest = hex::encode(Sha256::digest(sent.to_string()));
-        let key = format!("python {} {digest}", self.messages);
-        let received = match effects.next_effect(&key)? {
+        let language = self.runtime.language();
+        let key = format!("{language} {} {digest}", self.messages);
+        let received = match calls.next_effect(&key)? {
             Some(logged) => logged,
             None => {
                 let received = self
-                    .live_exchange(&sent, effects)
+                    .live_exchange(&sent, calls.cancel_token())
                     .unwrap_or_else(|reason| json!({"failed": reason}));
                 // What ends because the play is cancelled is not a result.
-                if effects.cancel_token().is_cancelled() {
+                if calls.cancel_token().is_cancelled() {
                     return Err(AgentError::Stopped);
                 }
-                effects.record_effect(&key, &received)?;
+                calls.record_effect(&key, &received)?;
                 received
             }
         };
@@ -156,11 +199,11 @@ impl Interpreter {
     }
 
     #[cfg(feature = "hosting")]
-    fn live_exchange(&mut self, sent: &Value, effects: &LoggedCalls) -> Result<Value, String> {
+    fn live_exchange(&mut self, sent: &Value, cancel: &CancelToken) -> Result<Value, String> {
         let process = match &mut self.process {
             Some(process) => process,
             None => {
-                let process = self.start(effects)?;
+                let process = self.start(cancel)?;
                 self.process.insert(process)
             }
         };
@@ -170,8 +213,7 @@ impl Interpreter {
 
     /// Starts a process and gives it what earlier processes received.
     #[cfg(feature = "hosting")]
-    fn start(&self, effects: &LoggedCalls) -> Result<Process, String> {
-        let cancel = effects.cancel_token();
+    fn start(&self, cancel: &CancelToken) -> Result<Process, String> {
         let mut process = Process::start(&self.runtime.sandboxed, &self.prelude, cancel)?;
         for exchange in &self.exchanged {
             process.send(&exchange.sent)?;
@@ -189,7 +231,7 @@ impl Interpreter {
     }
 
     #[cfg(not(feature = "hosting"))]
-    fn live_exchange(&mut self, _sent: &Value, _effects: &LoggedCalls) -> Result<Value, String> {
+    fn live_exchange(&mut self, _sent: &Value, _cancel: &CancelToken) -> Result<Value, String> {
         Err("this build has no sandbox".to_owned())
     }
 
@@ -205,7 +247,7 @@ impl Interpreter {
     /// Shortens an output that exceeds the limit although the interpreter applies it, because the
     /// code has changed the interpreter.
     fn shortened(&self, text: &str) -> String {
-        let limit = 4 * self.runtime.limits().max_output + 1000;
+        let limit = 4 * self.runtime.max_output() + 1000;
         match text.char_indices().nth(limit) {
             Some((end, _)) => format!("{}\n[the rest is left out]", &text[..end]),
             None => text.to_owned(),
