@@ -49,7 +49,7 @@ pub struct JavaScriptLimits {
 impl Default for JavaScriptLimits {
     fn default() -> Self {
         Self {
-            max_work: 100_000,
+            max_work: 20_000,
             memory_mb: 256,
             wall_seconds: 120,
             process_cpu_seconds: 60 * 60,

@@ -112,62 +112,12 @@ impl Ledger {
                 self.requests
                     .insert(*request, RequestRecord::in_flight(target.clone()));
             }
-            EvalLine::Try {
-                request,
-                id,
-                at_ms,
-                max_cost_usd,
-                max_tokens,
-            } => {
+            EvalLine::Try { at_ms, .. }
+            | EvalLine::TryFailed { at_ms, .. }
+            | EvalLine::Reply { at_ms, .. }
+            | EvalLine::Effect { at_ms, .. } => {
                 self.advance_clock(*at_ms);
-                if let Some(record) = self.requests.get_mut(request) {
-                    record.open_transmissions.push(OpenTransmission {
-                        id: id.clone(),
-                        max_cost_usd: max_cost_usd.unwrap_or(0.0),
-                        max_tokens: max_tokens.unwrap_or(0),
-                    });
-                }
-            }
-            EvalLine::TryFailed {
-                request,
-                id,
-                at_ms,
-                spent,
-                ..
-            } => {
-                self.advance_clock(*at_ms);
-                if let Some(record) = self.requests.get_mut(request) {
-                    record.open_transmissions.retain(|open| open.id != *id);
-                    record.spent.add(spent);
-                }
-            }
-            EvalLine::Reply {
-                request,
-                id,
-                at_ms,
-                fingerprint,
-                reply,
-                spent,
-            } => {
-                self.advance_clock(*at_ms);
-                if let Some(record) = self.requests.get_mut(request) {
-                    record.open_transmissions.retain(|open| open.id != *id);
-                    record.spent.add(spent);
-                }
-                let event = ConversationEvent::Reply(fingerprint.clone(), reply.clone());
-                self.add_event(*request, event);
-            }
-            EvalLine::Effect {
-                request,
-                at_ms,
-                key,
-                value,
-            } => {
-                self.advance_clock(*at_ms);
-                self.add_event(
-                    *request,
-                    ConversationEvent::Effect(key.clone(), value.clone()),
-                );
+                self.add_transmission(line);
             }
             EvalLine::Answered {
                 request,
@@ -204,6 +154,62 @@ impl Ledger {
                 self.close_process();
                 self.ended = Some(reason.clone());
             }
+        }
+    }
+
+    /// Applies a line about a transmission or a conversation of a request in flight.
+    fn add_transmission(&mut self, line: &EvalLine) {
+        match line {
+            EvalLine::Try {
+                request,
+                id,
+                max_cost_usd,
+                max_tokens,
+                ..
+            } => {
+                if let Some(record) = self.requests.get_mut(request) {
+                    record.open_transmissions.push(OpenTransmission {
+                        id: id.clone(),
+                        max_cost_usd: max_cost_usd.unwrap_or(0.0),
+                        max_tokens: max_tokens.unwrap_or(0),
+                    });
+                }
+            }
+            EvalLine::TryFailed {
+                request, id, spent, ..
+            } => {
+                if let Some(record) = self.requests.get_mut(request) {
+                    record.open_transmissions.retain(|open| open.id != *id);
+                    record.spent.add(spent);
+                }
+            }
+            EvalLine::Reply {
+                request,
+                id,
+                fingerprint,
+                reply,
+                spent,
+                ..
+            } => {
+                if let Some(record) = self.requests.get_mut(request) {
+                    record.open_transmissions.retain(|open| open.id != *id);
+                    record.spent.add(spent);
+                }
+                let event = ConversationEvent::Reply(fingerprint.clone(), reply.clone());
+                self.add_event(*request, event);
+            }
+            EvalLine::Effect {
+                request,
+                key,
+                value,
+                ..
+            } => {
+                self.add_event(
+                    *request,
+                    ConversationEvent::Effect(key.clone(), value.clone()),
+                );
+            }
+            _ => {}
         }
     }
 

@@ -185,15 +185,7 @@ impl Shared<'_> {
             at_ms: now_ms(),
             target: target.clone(),
         }) {
-            let earlier = self.lock_ledger().conversation(&target);
-            let context = RequestContext {
-                request,
-                deadline: admitted.deadline,
-                request_timeout: self.request_timeout(),
-                earlier,
-                cancelled: &self.cancelled,
-                log: self,
-            };
+            let context = self.context(admitted);
             let (task, set) = (self.spec.plan.task(job), target.set.as_str());
             let question = Question {
                 set,
@@ -259,10 +251,17 @@ impl Shared<'_> {
         self.scheduler.end();
     }
 
-    /// Returns the time limit of one request to a model in a conversation.
-    fn request_timeout(&self) -> Option<Duration> {
-        let seconds = self.spec.limits.request_seconds;
-        seconds.map(crate::scheduler::duration)
+    /// Returns the context of a request, with what earlier processes did in its conversation.
+    fn context(&self, admitted: &AdmittedRequest) -> RequestContext<'_> {
+        let request_seconds = self.spec.limits.request_seconds;
+        RequestContext {
+            request: admitted.request,
+            deadline: admitted.deadline,
+            request_timeout: request_seconds.map(crate::scheduler::duration),
+            earlier: self.lock_ledger().conversation(&admitted.job.target),
+            cancelled: &self.cancelled,
+            log: self,
+        }
     }
 
     /// Journals a line. If the line cannot be written, stops the run and returns false.

@@ -314,8 +314,8 @@ impl Scanner<'_> {
             let rest = self.rest();
             if rest.starts_with("//") {
                 self.at += rest.find('\n').unwrap_or(rest.len());
-            } else if rest.starts_with("/*") {
-                self.at += rest[2..].find("*/").map_or(rest.len(), |end| end + 4);
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                self.at += comment.find("*/").map_or(rest.len(), |end| end + 4);
             } else {
                 return self.code[start..self.at].contains('\n');
             }

@@ -24,6 +24,9 @@ const MAX_RETURNED_BYTES: usize = 4 << 20;
 /// How many jobs count as one unit of work.
 const JOBS_PER_WORK: u64 = 100;
 
+/// How many printed texts, or kibibytes of them, count as one unit of work.
+const PRINTS_PER_WORK: u64 = 100;
+
 /// What models use. Time and garbage collection cannot be observed, so that results are
 /// reproducible.
 type Intrinsics = (
@@ -75,6 +78,8 @@ struct Shared {
     output: RefCell<Output>,
     /// The work that the current execution may still do.
     work_left: Cell<u64>,
+    /// The printed texts and kibibytes that do not yet count as a unit of work.
+    printed: Cell<u64>,
 }
 
 impl Shared {
@@ -83,6 +88,15 @@ impl Shared {
         let left = self.work_left.get();
         self.work_left.set(left.saturating_sub(1));
         left > 0
+    }
+
+    /// Counts a printed text, because the engine does not count what its functions do.
+    fn count_output(&self, bytes: usize) {
+        let printed = self.printed.get() + 1 + (bytes >> 10) as u64;
+        let units = printed / PRINTS_PER_WORK;
+        self.printed.set(printed % PRINTS_PER_WORK);
+        self.work_left
+            .set(self.work_left.get().saturating_sub(units));
     }
 }
 
@@ -95,6 +109,7 @@ fn serve(limits: &Limits) -> Result<(), String> {
     let shared = Rc::new(Shared {
         output: RefCell::new(Output::new(limits.max_output)),
         work_left: Cell::new(limits.max_work),
+        printed: Cell::new(0),
     });
     let counter = Rc::clone(&shared);
     runtime.set_interrupt_handler(Some(Box::new(move || !counter.work())));
@@ -136,7 +151,10 @@ impl Machine {
     /// Defines the functions of the engine, and executes the prelude of the agent.
     fn new(ctx: &Ctx<'_>, shared: &Rc<Shared>, prelude: &str) -> Result<Self, String> {
         let written = Rc::clone(shared);
-        let write = move |text: String| written.output.borrow_mut().push(&text);
+        let write = move |text: String| {
+            written.count_output(text.len());
+            written.output.borrow_mut().push(&text);
+        };
         let functions = define(ctx, write, prelude)
             .catch(ctx)
             .map_err(|error| format!("the engine failed: {error}"))?;

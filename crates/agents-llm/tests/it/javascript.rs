@@ -195,6 +195,7 @@ fn endless_loops_are_ended() {
     session.output("kept = 1");
     for code in [
         "while (true) {}",
+        "while (true) print('x')",
         "try { while (true) {} } catch (error) { while (true) {} } finally { while (true) {} }",
         "function again() { Promise.resolve().then(again) } again(); await new Promise(() => {})",
         "async function loop() { for (;;) await 1 } loop(); await loop()",
