@@ -145,7 +145,7 @@ pub fn check_study(
         violations,
         plan: plan.map(|plan| PlannedStudy {
             environments,
-            per_sitting: expectation.per_sitting,
+            per_sitting: plan.per_sitting,
             share_tenths: state.share_tenths,
             solve_rate: expectation.solve_rate,
             sittings: plan.sittings,

@@ -7,7 +7,8 @@ use rhae_stats::{StudySize, pass_probability, sittings_needed};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlanAssumptions {
     pub environments: u32,
-    /// The number of environments that a sitting is expected to start.
+    /// The number of environments that a sitting is expected to start. A person plays each only
+    /// once, so a sitting never starts more than there are.
     pub per_sitting: u32,
     /// The expected share of starts that become valid attempts, in tenths.
     pub share_tenths: u32,
@@ -19,6 +20,8 @@ pub struct PlanAssumptions {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StudyPlan {
     pub sittings: u64,
+    /// The number of environments that a sitting starts.
+    pub per_sitting: u32,
     pub fees_minor: u64,
     /// The expected bonuses.
     pub bonuses_minor: u64,
@@ -51,16 +54,18 @@ pub fn plan_study(protocol: &StudyProtocol, assumptions: PlanAssumptions) -> Opt
         TargetCounts::Starts => (10, u64::from(protocol.target) * share_tenths / 10),
         TargetCounts::Valid => (share_tenths, u64::from(protocol.target)),
     };
+    let per_sitting = assumptions.per_sitting.min(assumptions.environments);
     let sittings = sittings_needed(StudySize {
         environments: u64::from(assumptions.environments),
         target: u64::from(protocol.target),
-        per_sitting: u64::from(assumptions.per_sitting),
+        per_sitting: u64::from(per_sitting),
         counted_tenths,
     })?;
     let solve_rate = assumptions.solve_rate.clamp(0.0, 1.0);
     let solves = (u64::from(assumptions.environments) * valid) as f64 * solve_rate;
     Some(StudyPlan {
         sittings,
+        per_sitting,
         fees_minor: sittings.checked_mul(protocol.money.fee_minor)?,
         bonuses_minor: (solves * protocol.money.bonus_minor as f64).round() as u64,
         pass_probability: pass_probability(u64::from(protocol.pass_solves), valid, solve_rate),
@@ -92,5 +97,19 @@ mod tests {
             ..assumptions
         };
         assert_eq!(plan_study(&Preset::Paper.protocol(), none), None);
+    }
+
+    #[test]
+    fn few_environments_need_at_least_as_many_people_as_the_target() {
+        let assumptions = PlanAssumptions {
+            environments: 2,
+            per_sitting: 9,
+            share_tenths: 7,
+            solve_rate: 0.5,
+        };
+        let paper = plan_study(&Preset::Paper.protocol(), assumptions).unwrap();
+        assert_eq!((paper.sittings, paper.per_sitting), (10, 2));
+        let own = plan_study(&Preset::Rhae1.protocol(), assumptions).unwrap();
+        assert_eq!(own.sittings, 15);
     }
 }
