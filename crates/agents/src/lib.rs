@@ -63,6 +63,8 @@ mod registry;
 mod replay;
 mod spec;
 mod stderr_log;
+#[cfg(test)]
+mod test_plays;
 
 pub use agent::{AbortHandle, Agent, AgentError, Decision, View};
 pub use blind_squirrel::{ActionFeatures, BlindSquirrel, StateInput, ValueModel, ValueSample};

@@ -2,7 +2,7 @@
 //!
 //! An agent is one module with an [`AgentEntry`], and one line in [`AGENTS`]. Help texts, error
 //! messages and the tables in `docs/agents.md` follow from the list. A variant of an agent has an
-//! entry of its own, `NAME:VARIANT`, after that of the agent.
+//! separate entry, `NAME:VARIANT`, after that of the agent.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! The comparison of two or more runs.
 
 use rhae_protocol::{
-    ANALYSIS_VERSION, AnalysedRun, PairComparison, RunComparison, RunRank, is_replay,
+    ANALYSIS_VERSION, AnalysedRun, MOCK_PROVIDER, PairComparison, RunComparison, RunRank, is_replay,
 };
 use rhae_report::counted;
 use rhae_stats::{CostedScore, holm, pareto_frontier, rank};
@@ -191,6 +191,15 @@ pub(crate) fn run_notes(runs: &[AnalysedRun]) -> Vec<String> {
     }
     if runs.iter().any(|run| is_replay(&run.agent)) {
         notes.push(rhae_report::REPLAY_NOTE.to_owned());
+    }
+    for run in runs {
+        let is_mock = run.provider.as_deref() == Some(MOCK_PROVIDER);
+        if is_mock && run.cost_usd.is_some() {
+            notes.push(format!(
+                "The provider of {} is a mock, so its cost is not real.",
+                run.label
+            ));
+        }
     }
     let is_provisional = |source: &Option<String>| {
         source

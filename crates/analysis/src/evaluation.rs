@@ -70,8 +70,8 @@ pub(crate) fn load(folder: &Path) -> Result<AnalysedRun, AnalysisError> {
             "the solutions of its tasks are unknown".to_owned(),
         ));
     }
-    let is_model = config.solver.starts_with("model:");
-    let tokens = |count: u64| is_model.then_some(count as f64);
+    let model = config.solver_settings.get("model");
+    let tokens = |count: u64| model.map(|_| count as f64);
     Ok(AnalysedRun {
         run_id: config.run_id.clone(),
         agent: config.solver.clone(),
@@ -96,6 +96,9 @@ pub(crate) fn load(folder: &Path) -> Result<AnalysedRun, AnalysisError> {
             .sum(),
         levels: environments.iter().map(|one| one.levels.len() as u32).sum(),
         cost_usd: (stored.spent.unpriced == 0).then_some(stored.spent.cost_usd),
+        provider: model
+            .and_then(|model| model["provider"].as_str())
+            .map(str::to_owned),
         input_tokens: tokens(stored.spent.input_tokens),
         output_tokens: tokens(stored.spent.output_tokens),
         environments,

@@ -80,6 +80,7 @@ pub(crate) fn load(folder: &Path, catalog: &dyn Catalog) -> Result<AnalysedRun, 
         levels: environments.iter().map(|one| one.levels.len() as u32).sum(),
         behaviour,
         cost_usd: cost(&config, &summary).map(|usd| usd / repeats),
+        provider: summary.provider.clone(),
         input_tokens: summary
             .spent
             .map(|spent| spent.input_tokens as f64 / repeats),

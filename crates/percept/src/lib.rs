@@ -57,6 +57,7 @@ mod regions;
 mod scene;
 mod shape;
 mod status_bars;
+mod strips;
 
 pub use animation::{AnimationEvent, AnimationReader};
 pub use bounds::Bounds;

@@ -52,7 +52,7 @@ fn root(labels: &mut [u16; CELLS], cell: usize) -> u16 {
 }
 
 /// Returns the cells that an object encloses: those that no path of steps in eight directions
-/// connects with the outside of its bounding rectangle. Returns `None` if there are none.
+/// connects with the outside of its bounding rectangle. Returns `None` if it encloses no cells.
 pub(crate) fn enclosed(object: &CellSet, bounds: Bounds) -> Option<CellSet> {
     let mut free = [0; SIZE];
     let mut seed = [0; SIZE];

@@ -60,6 +60,9 @@ pub struct AnalysedRun {
     /// The cost of one repeat in US dollars: 0 if no model was used, absent if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
+    /// The provider of the model, if one played. The costs of [`MOCK_PROVIDER`](crate::MOCK_PROVIDER) are not real.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
     /// The tokens of one repeat; absent if no model was used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<f64>,

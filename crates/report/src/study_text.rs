@@ -7,7 +7,7 @@ use rhae_protocol::{
     StudyPayments, StudyResults, StudyStatus, StudySummary, amount_text, money_text, rfc3339_utc,
 };
 
-use crate::plain;
+use crate::{counted, plain};
 
 /// Formats the list of studies, one line each.
 pub fn studies_table(studies: &[StudyListing]) -> String {
@@ -152,10 +152,10 @@ pub fn study_check_text(check: &StudyCheck, currency: &str) -> String {
         let money = |minor: u64| money_text(i64::try_from(minor).unwrap_or(i64::MAX), currency);
         let _ = writeln!(
             text,
-            "plan: {} sittings for {} environments, {} in a sitting; fees {}, bonuses about {}\n\
+            "plan: {} for {}, {} in a sitting; fees {}, bonuses about {}\n\
              an environment that {:.0} % of people solve is accepted with probability {:.2}",
-            plan.sittings,
-            plan.environments,
+            counted(plan.sittings, "sitting"),
+            counted(plan.environments.into(), "environment"),
             plan.per_sitting,
             money(plan.fees_minor),
             money(plan.bonuses_minor),

@@ -1,27 +1,16 @@
 //! One test for each rule of the original agent and of the default form, and tests of whole plays.
 
-use rhae_engine::{ActionKind, ActionSet, Catalog};
-use rhae_games::Builtin;
+use rhae_engine::{ActionKind, ActionSet};
 
 use super::boosted_trees::{Ensemble, Sample};
 use super::features::FEATURES;
 use super::identities::Identity;
 use super::state_graph::ordered_objects;
 use super::*;
+use crate::test_plays::{play_builtin, view};
 
 const CLICKS: ActionSet = ActionSet::of(&[ActionKind::Action6]);
 const TWO_KEYS: ActionSet = ActionSet::of(&[ActionKind::Action1, ActionKind::Action2]);
-
-fn view(frames: &[Frame], available: ActionSet) -> View<'_> {
-    View {
-        frames,
-        state: PlayState::NotFinished,
-        levels_completed: 0,
-        win_levels: 3,
-        available,
-        full_reset: false,
-    }
-}
 
 /// A graph whose states have two keys and no objects.
 fn graph(states: u128) -> (StateGraph, Vec<StateId>) {
@@ -477,24 +466,7 @@ fn nothing_offered_ends_the_play_and_never_restarts_the_game() {
 
 #[test]
 fn two_plays_with_one_seed_are_equal() {
-    let play = |mut agent: BlindSquirrel| {
-        let mut environment = Builtin.open("hk26", 0).unwrap();
-        let step = |_| {
-            let observation = environment.observation();
-            let view = View {
-                frames: observation.frames.frames(),
-                state: observation.state,
-                levels_completed: observation.levels_completed,
-                win_levels: observation.win_levels,
-                available: observation.available,
-                full_reset: observation.full_reset,
-            };
-            let action = agent.act(&view).unwrap().action;
-            environment.act(action).unwrap();
-            action
-        };
-        (0..500).map(step).collect::<Vec<Action>>()
-    };
+    let play = |agent| play_builtin(agent, "hk26", 500);
     for new in [BlindSquirrel::new, BlindSquirrel::faithful] {
         assert_eq!(play(new(7)), play(new(7)));
         assert_ne!(play(new(7)), play(new(8)));

@@ -80,7 +80,7 @@ impl Explorer {
         }
     }
 
-    /// Returns the plan for the untried action that costs least, `None` if there is none within
+    /// Returns the plan for the untried action that costs least, `None` if no such action is within
     /// reach.
     ///
     /// The cost is the number of steps to the state, plus the distance of its movers from their
@@ -150,7 +150,7 @@ impl Explorer {
     }
 
     /// Returns a way to a node with less than `distance` steps that consists of undos and then of
-    /// known steps: the nodes and what to do there, the last first. It is empty if there is none.
+    /// known steps: the nodes and what to do there, the last first. It is empty if no path exists.
     fn shorter_route(&self, here: NodeId, goal: NodeId, distance: usize) -> Vec<(NodeId, Action)> {
         // Each entry is a node that was reached, the action that led there, and the entry before.
         let mut reached: Vec<(NodeId, Action, usize)> = vec![(here, Action::Action7, 0)];

@@ -1,23 +1,12 @@
 //! One test for each rule of the explorer: frames in, action out.
 
-use rhae_engine::{ActionSet, Catalog};
-use rhae_games::Builtin;
+use rhae_engine::ActionSet;
 
 use super::*;
+use crate::test_plays::{play_builtin, view};
 
 const CLICKS: ActionSet = ActionSet::of(&[ActionKind::Action6]);
 const KEYS: ActionSet = ActionSet::of(&[ActionKind::Action1, ActionKind::Action2]);
-
-fn view(frames: &[Frame], available: ActionSet) -> View<'_> {
-    View {
-        frames,
-        state: PlayState::NotFinished,
-        levels_completed: 0,
-        win_levels: 3,
-        available,
-        full_reset: false,
-    }
-}
 
 fn act(agent: &mut Explorer, frame: &Frame, available: ActionSet) -> Action {
     let frames = [frame.clone()];
@@ -281,25 +270,7 @@ fn nothing_offered_ends_the_play_and_never_restarts_the_game() {
 
 #[test]
 fn two_plays_with_one_seed_are_equal() {
-    let play = |seed| {
-        let mut environment = Builtin.open("hk26", 0).unwrap();
-        let mut agent = Explorer::new(seed);
-        let step = |_| {
-            let observation = environment.observation();
-            let view = View {
-                frames: observation.frames.frames(),
-                state: observation.state,
-                levels_completed: observation.levels_completed,
-                win_levels: observation.win_levels,
-                available: observation.available,
-                full_reset: observation.full_reset,
-            };
-            let action = agent.act(&view).unwrap().action;
-            environment.act(action).unwrap();
-            action
-        };
-        (0..500).map(step).collect::<Vec<Action>>()
-    };
+    let play = |seed| play_builtin(Explorer::new(seed), "hk26", 500);
     assert_eq!(play(7), play(7));
     assert_ne!(play(7), play(8));
 }

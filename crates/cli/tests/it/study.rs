@@ -32,7 +32,7 @@ fn draft_is_corrected_frozen_opened_and_closed() {
     fs::write(at.join("p.json"), protocol.to_string()).unwrap();
     let checked = study(at, &["check", "lab", "--protocol", "p.json"]).succeeded();
     assert!(
-        checked.out.contains("2 sittings for 1 environments"),
+        checked.out.contains("15 sittings for 1 environment,"),
         "{}",
         checked.out
     );

@@ -83,7 +83,12 @@ fn steps(trace: &str, tokens: &[String]) -> HashMap<String, Steps> {
         let ends_sync = starts_sync && !call.contains("<unfinished")
             || call.starts_with("<... fdatasync")
             || call.starts_with("<... fsync");
-        if ends_sync && let Some(started) = syncing.remove(thread) {
+        // A call that the end of the process interrupts has no result.
+        let is_interrupted = call.ends_with("= ?");
+        if ends_sync
+            && !is_interrupted
+            && let Some(started) = syncing.remove(thread)
+        {
             assert!(call.ends_with("= 0"), "{call}");
             for steps in steps
                 .values_mut()
