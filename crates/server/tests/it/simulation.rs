@@ -98,8 +98,7 @@ fn simulation_depends_only_on_its_seed() {
 
 #[test]
 fn simulation_meets_every_kind_of_fault() {
-    let traces: Vec<String> = SEEDS.flat_map(|seed| simulate(seed, None).0).collect();
-    for event in [
+    let mut missing = vec![
         "crash of server",
         "the disk is full",
         "connection lost",
@@ -108,12 +107,15 @@ fn simulation_meets_every_kind_of_fault() {
         "-> 503 SERVICE_UNAVAILABLE",
         "-> 503 OUTCOME_UNKNOWN",
         "-> 200 after",
-    ] {
-        assert!(
-            traces.iter().any(|line| line.contains(event)),
-            "no seed has the event `{event}`"
-        );
+    ];
+    for seed in SEEDS {
+        let (trace, _) = simulate(seed, None);
+        missing.retain(|event| !trace.iter().any(|line| line.contains(event)));
+        if missing.is_empty() {
+            return;
+        }
     }
+    panic!("no seed has the events {missing:?}");
 }
 
 /// Each flaw breaks a promise of the store, which the checks must notice.
