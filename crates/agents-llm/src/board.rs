@@ -7,6 +7,8 @@ use rhae_engine::Frame;
 
 /// The groups of changes that a text lists.
 const MAX_GROUPS: usize = 12;
+/// The width of the border in which changes do not count, because status bars are there.
+const BORDER: usize = 4;
 
 /// Returns a board as 64 lines of hexadecimal digits. Cells beyond 15 are written as `?`.
 pub(crate) fn board_text(frame: &Frame) -> String {
@@ -60,6 +62,14 @@ pub(crate) fn digit(cell: u8) -> char {
     char::from_digit(u32::from(cell), 16).unwrap_or('?')
 }
 
+/// Returns whether two frames differ in a cell that is not near the edge.
+pub(crate) fn interior_changed(before: &Frame, after: &Frame) -> bool {
+    let inside = BORDER..64 - BORDER;
+    inside
+        .clone()
+        .any(|y| inside.clone().any(|x| before.get(x, y) != after.get(x, y)))
+}
+
 /// The cells that changed from one colour to another.
 struct Group {
     cells: usize,
@@ -84,6 +94,17 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn border_does_not_count_as_a_change() {
+        let before = Frame::filled(1);
+        let mut after = before.clone();
+        after.rect(0, 0, 64, 4, 2);
+        after.rect(60, 0, 4, 64, 2);
+        assert!(!interior_changed(&before, &after));
+        after.set(4, 4, 2);
+        assert!(interior_changed(&before, &after));
+    }
 
     #[test]
     fn changes_are_grouped_by_colours() {

@@ -8,7 +8,7 @@ mod actions;
 mod board_tools;
 mod world_model;
 
-use rhae_agents::{AgentEntry, AgentError, View};
+use rhae_agents::{AgentEntry, AgentError, RequestProfiles, View};
 use rhae_engine::{Action, PlayState};
 use rhae_llm::{Part, Request};
 use serde_json::json;
@@ -41,9 +41,12 @@ pub(crate) const KIND: Kind = Kind {
             include_str!("../prompts/duck/world_model.md"),
         ),
     ],
+    roles: &[],
     language: Language::Python,
     limits: Limits::DEFAULT,
     prelude: include_str!("../python/duck_prelude.py"),
+    // A successor needed 1,334 requests for 7,202 actions with a frontier model.
+    profiles: RequestProfiles::new([0.2, 0.7, 3.0], [800, 2_000, 6_000], [400, 1_200, 5_000]),
     new: |parts| Box::new(Duck::new(parts)),
     first_request,
 };

@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rhae_agents::{AgentError, LoggedCalls, error_of_failure, is_context_overflow};
-use rhae_llm::{FailureKind, Finish, Part, Reply, Request, Tool, ToolCall, ToolResult};
+use rhae_llm::{FailureKind, Finish, Model, Part, Reply, Request, Tool, ToolCall, ToolResult};
 use rhae_protocol::ModelUsage;
 use serde_json::Value;
 
@@ -61,6 +61,9 @@ pub trait Toolbox {
     /// Returns the tools. They do not change during a conversation.
     fn tools(&self) -> Vec<Tool>;
 
+    /// Tells the toolbox which reply of the model comes next, before its calls are executed.
+    fn begin(&mut self, _reply: &Reply) {}
+
     /// Executes a call. An effect that is not a function of the play and of earlier effects must be
     /// stored in the log of the engine.
     ///
@@ -77,6 +80,11 @@ pub trait Toolbox {
     /// Returns whether the turn ends after the calls of the current reply.
     fn ends_turn(&self) -> bool {
         false
+    }
+
+    /// Returns what tells the model that its next request is the last one of the turn.
+    fn last_request(&self) -> &'static str {
+        LAST_REQUEST
     }
 }
 
@@ -99,9 +107,20 @@ pub struct Chat {
     mode: ToolMode,
     /// The nesting of this conversation, from 0.
     depth: u32,
+    /// The model that answers, if it is not that of the play.
+    model: Option<Arc<Model>>,
 }
 
 impl Chat {
+    /// Lets another model answer.
+    #[must_use]
+    pub fn with_model(self, model: Arc<Model>) -> Self {
+        Self {
+            model: Some(model),
+            ..self
+        }
+    }
+
     /// Adds a message of the user.
     pub fn say(&mut self, text: impl Into<String>) {
         self.conversation.push_user(vec![Part::text(text)]);
@@ -147,6 +166,21 @@ pub struct ChatSettings {
 }
 
 impl ChatSettings {
+    /// Returns the settings for a model with tools.
+    pub fn of_model(model: &Model, keep_reasoning: bool, context_tokens: u64) -> Self {
+        let mode = if model.has_tool_calls() {
+            ToolMode::Native
+        } else {
+            ToolMode::Fenced
+        };
+        let is_needed = mode == ToolMode::Native && model.needs_reasoning_with_tools();
+        Self {
+            mode,
+            keep_reasoning: keep_reasoning || is_needed,
+            trim: TrimPolicy::new(context_tokens),
+        }
+    }
+
     /// Creates an empty conversation.
     pub fn chat(self, system: &str, tools: Vec<Tool>, depth: u32) -> Chat {
         let (system, offered) = match self.mode {
@@ -162,6 +196,7 @@ impl ChatSettings {
             tools,
             mode: self.mode,
             depth,
+            model: None,
         }
     }
 }
@@ -242,6 +277,7 @@ impl<'log> Engine<'log> {
             }
             let reply = self.ask(chat)?;
             chat.conversation.push_reply(&reply);
+            toolbox.begin(&reply);
             let calls = chat.calls(&reply);
             if calls.is_empty() {
                 return Ok(TurnEnd::Answer(Box::new(reply)));
@@ -265,7 +301,7 @@ impl<'log> Engine<'log> {
                 return Ok(TurnEnd::Limit(LimitReached::Errors(errors)));
             }
             if iteration + 1 == self.limits.max_iterations {
-                chat.say(LAST_REQUEST);
+                chat.say(toolbox.last_request());
             }
         }
         let iterations = LimitReached::Iterations(self.limits.max_iterations);
@@ -308,7 +344,7 @@ impl<'log> Engine<'log> {
         let mut retries = 0;
         loop {
             let request = chat.conversation.request(self.first_sample + retries);
-            let answer = self.calls.ask(&request);
+            let answer = self.calls.ask_model(chat.model.as_deref(), &request);
             self.count_usage();
             let problem = match answer? {
                 Ok(reply) if !reply.tool_calls.is_empty() || !reply.text.trim().is_empty() => {

@@ -1,33 +1,41 @@
 //! What all agents of this crate share: how they are named, configured and created.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 use rhae_agents::{
-    Agent, AgentEntry, AgentError, AgentFactory, LoggedCalls, ModelPlayer, PlayContext, View,
+    Agent, AgentEntry, AgentError, AgentFactory, LoggedCalls, ModelPlayer, PlayContext,
+    RequestProfiles, View,
 };
-use rhae_llm::Request;
+use rhae_llm::{Model, Request, Tool};
 
 use crate::code::CodeRuntime;
-use crate::conversation::TrimPolicy;
-use crate::engine::{ChatSettings, Engine, SharedUsage, ToolMode};
+use crate::engine::{Chat, ChatSettings, Engine, SharedUsage};
 use crate::javascript::JavaScriptSettings;
 use crate::limits::Limits;
 use crate::prompts::{EmbeddedPrompt, PromptError, PromptSet};
 use crate::python::PythonSettings;
 use crate::threaded::{Player, ThreadedAgent};
-use crate::{duck, rgb, rlm, world_model};
+use crate::{duck, orchestrator, rgb, rlm, world_model};
 
 /// The maximum number of characters of a text in a recording. The model log has the full text.
 const MAX_RECORDED_CHARS: usize = 12_000;
 
 /// Every agent of this crate.
-const KINDS: &[Kind] = &[rgb::KIND, duck::KIND, world_model::KIND, rlm::KIND];
+const KINDS: &[Kind] = &[
+    rgb::KIND,
+    orchestrator::KIND,
+    duck::KIND,
+    world_model::KIND,
+    rlm::KIND,
+];
 
 /// The entries of all agents of this crate, in the order of help texts.
 pub const AGENTS: &[AgentEntry] = &[
     rgb::KIND.entry,
+    orchestrator::KIND.entry,
     duck::KIND.entry,
     world_model::KIND.entry,
     rlm::KIND.entry,
@@ -37,12 +45,16 @@ pub const AGENTS: &[AgentEntry] = &[
 pub(crate) struct Kind {
     pub(crate) entry: AgentEntry,
     pub(crate) prompts: &'static [EmbeddedPrompt],
+    /// The roles for which a user can select other models.
+    pub(crate) roles: &'static [&'static str],
     /// The language of the model's code.
     pub(crate) language: Language,
     /// Code that defines names for the code of the model.
     pub(crate) prelude: &'static str,
     /// The limits of a play, unless the user sets others.
     pub(crate) limits: Limits,
+    /// What the agent assumes about its requests, for estimates.
+    pub(crate) profiles: RequestProfiles,
     /// Creates the player of one play.
     pub(crate) new: fn(AgentParts) -> Box<dyn Player>,
     /// Returns the first request of a play that starts with this view.
@@ -57,14 +69,41 @@ pub(crate) enum Language {
 }
 
 /// What an agent is created from, besides the play.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct AgentSettings {
     pub(crate) prompts: PromptSet,
     pub(crate) chat: ChatSettings,
+    /// The models of roles that have their own.
+    pub(crate) roles: BTreeMap<String, RoleModel>,
     /// The sample number of the first request of each turn. It depends on the seed, so that recorded
     /// answers of different repeats can be distinguished.
     pub(crate) first_sample: u32,
     pub(crate) limits: Limits,
+}
+
+/// The model of a role.
+#[derive(Clone)]
+pub(crate) struct RoleModel {
+    model: Arc<Model>,
+    chat: ChatSettings,
+}
+
+impl AgentSettings {
+    /// Creates an empty conversation of a role, with the model of this role.
+    pub(crate) fn chat_of_role(
+        &self,
+        role: &str,
+        system: &str,
+        tools: Vec<Tool>,
+        depth: u32,
+    ) -> Chat {
+        match self.roles.get(role) {
+            Some(RoleModel { model, chat }) => chat
+                .chat(system, tools, depth)
+                .with_model(Arc::clone(model)),
+            None => self.chat.chat(system, tools, depth),
+        }
+    }
 }
 
 /// What one play of an agent is created from.
@@ -86,6 +125,22 @@ pub enum HarnessAgentError {
         "`request` of the model `{0}` contains `tools`, but agents with tools send their own; remove it"
     )]
     ConfiguredTools(String),
+    #[error(
+        "`{role}` is not a role of this agent: expected {}",
+        expected_roles(roles)
+    )]
+    Role {
+        role: String,
+        roles: &'static [&'static str],
+    },
+}
+
+fn expected_roles(roles: &[&str]) -> String {
+    if roles.is_empty() {
+        "only the name of a model".to_owned()
+    } else {
+        format!("ROLE=MODEL with one of the roles {}", roles.join(", "))
+    }
 }
 
 /// An agent of this crate, with the settings that all its plays share.
@@ -95,6 +150,8 @@ pub struct HarnessAgent {
     prompts: PromptSet,
     limits: Limits,
     runtime: Arc<CodeRuntime>,
+    /// The models of roles that have their own, by role.
+    roles: BTreeMap<String, Arc<Model>>,
 }
 
 impl HarnessAgent {
@@ -116,10 +173,7 @@ impl HarnessAgent {
         python: &PythonSettings,
     ) -> Result<Self, HarnessAgentError> {
         let kind = find(name).expect("the caller has checked the name");
-        if player.model.config().request.contains_key("tools") {
-            let model = player.model.name().to_owned();
-            return Err(HarnessAgentError::ConfiguredTools(model));
-        }
+        check_no_tools(&player.model)?;
         let runtime = match kind.language {
             Language::Python => python.open(),
             Language::JavaScript => JavaScriptSettings::from(python).open(),
@@ -130,7 +184,29 @@ impl HarnessAgent {
             prompts: PromptSet::load(name, kind.prompts, prompts)?,
             limits: kind.limits,
             runtime: runtime.map_err(HarnessAgentError::Code)?,
+            roles: BTreeMap::new(),
         })
+    }
+
+    /// Lets other models answer in some roles.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the agent has no such role, or if the request of a model contains tools.
+    pub fn with_role_models(
+        self,
+        roles: BTreeMap<String, Arc<Model>>,
+    ) -> Result<Self, HarnessAgentError> {
+        for (role, model) in &roles {
+            if !self.kind.roles.contains(&role.as_str()) {
+                return Err(HarnessAgentError::Role {
+                    role: role.clone(),
+                    roles: self.kind.roles,
+                });
+            }
+            check_no_tools(model)?;
+        }
+        Ok(Self { roles, ..self })
     }
 
     /// Returns the digest of the prompts, which results contain.
@@ -155,28 +231,37 @@ impl HarnessAgent {
     }
 
     fn settings(&self, seed: u64) -> AgentSettings {
-        let model = &self.player.model;
-        let mode = if model.has_tool_calls() {
-            ToolMode::Native
-        } else {
-            ToolMode::Fenced
+        let settings = |model: &Model, context_tokens: u64| {
+            ChatSettings::of_model(model, self.player.keep_reasoning, context_tokens)
         };
-        let is_needed = mode == ToolMode::Native && model.needs_reasoning_with_tools();
+        let own = self.player.context_tokens;
+        let role = |(name, model): (&String, &Arc<Model>)| {
+            let configured = model.config().limits.context_tokens;
+            let chat = settings(model, configured.unwrap_or(own).min(own));
+            let model = Arc::clone(model);
+            (name.clone(), RoleModel { model, chat })
+        };
         AgentSettings {
             prompts: self.prompts.clone(),
-            chat: ChatSettings {
-                mode,
-                keep_reasoning: self.player.keep_reasoning || is_needed,
-                trim: TrimPolicy::new(self.player.context_tokens),
-            },
+            chat: settings(&self.player.model, own),
+            roles: self.roles.iter().map(role).collect(),
             first_sample: u32::try_from(seed % (1 << 24)).unwrap_or(0) << 6,
             limits: self.limits,
         }
     }
 }
 
-/// Returns the name of the agent and of the model in `NAME:MODEL`, or `None` if this crate has no
-/// such agent.
+/// Returns an error if the configuration of a model contains tools.
+fn check_no_tools(model: &Model) -> Result<(), HarnessAgentError> {
+    if model.config().request.contains_key("tools") {
+        let model = model.name().to_owned();
+        return Err(HarnessAgentError::ConfiguredTools(model));
+    }
+    Ok(())
+}
+
+/// Returns the name of the agent and of the model in `NAME:MODEL` and `NAME:MODEL,ROLE=MODEL`, or
+/// `None` if this crate has no such agent.
 ///
 /// # Examples
 ///
@@ -184,13 +269,34 @@ impl HarnessAgent {
 /// use rhae_agents_llm::split_name;
 ///
 /// assert_eq!(split_name("rgb:big"), Some(("rgb", "big")));
+/// assert_eq!(split_name("orchestrator:big,theorist=small"), Some(("orchestrator", "big")));
 /// assert_eq!(split_name("model:big"), None);
 /// assert_eq!(split_name("rgb"), None);
 /// ```
 pub fn split_name(agent: &str) -> Option<(&str, &str)> {
-    agent
-        .split_once(':')
-        .filter(|(name, _)| find(name).is_some())
+    let (name, models) = agent.split_once(':')?;
+    find(name)?;
+    let model = models.split_once(',').map_or(models, |(model, _)| model);
+    Some((name, model))
+}
+
+/// Returns the models of roles in `NAME:MODEL,ROLE=MODEL`, with their roles.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_agents_llm::role_models;
+///
+/// let roles = role_models("orchestrator:big,theorist=small,solver=local/x");
+/// assert_eq!(roles, [("theorist", "small"), ("solver", "local/x")]);
+/// assert!(role_models("orchestrator:big").is_empty());
+/// ```
+pub fn role_models(agent: &str) -> Vec<(&str, &str)> {
+    let models = agent.split_once(':').map_or("", |(_, models)| models);
+    let roles = models.split(',').skip(1);
+    roles
+        .map(|role| role.split_once('=').unwrap_or((role, "")))
+        .collect()
 }
 
 fn find(name: &str) -> Option<&'static Kind> {
@@ -205,7 +311,11 @@ impl fmt::Debug for HarnessAgent {
 
 impl AgentFactory for HarnessAgent {
     fn name(&self) -> String {
-        format!("{}:{}", self.kind.entry.name, self.player.model.name())
+        let mut name = format!("{}:{}", self.kind.entry.name, self.player.model.name());
+        for (role, model) in &self.roles {
+            name.push_str(&format!(",{role}={}", model.name()));
+        }
+        name
     }
 
     fn build(&self, context: &PlayContext) -> Result<Box<dyn Agent>, AgentError> {
@@ -233,6 +343,10 @@ impl AgentFactory for HarnessAgent {
 
     fn player(&self) -> &Arc<ModelPlayer> {
         &self.player
+    }
+
+    fn profiles(&self) -> RequestProfiles {
+        self.kind.profiles
     }
 }
 

@@ -8,6 +8,7 @@
 //! | [`Toolbox`] | the tools of an agent |
 //! | [`Interpreter`] | code of the model, in Python or JavaScript, in the sandbox |
 //! | [`Rlm`] | a model that works on its prompt with code and calls itself recursively |
+//! | [`TaskSolver`] | a model that solves static tasks with programs |
 //! | [`PromptSet`] | the prompts of an agent, which files can replace |
 //!
 //! An agent is one module with a `KIND`. It implements a [`Player`], a function over a [`Game`], and
@@ -34,19 +35,22 @@ mod fenced;
 mod harness_agent;
 mod javascript;
 mod limits;
+mod orchestrator;
 mod perception;
 mod picture;
 mod prompts;
 mod python;
 mod rgb;
 mod rlm;
+mod task_solver;
 mod threaded;
+mod timeline;
 mod world_model;
 
 pub use code::{CodeRuntime, Executed, HostFunctions, Interpreter, NoFunctions};
 pub use conversation::{Conversation, TrimPolicy};
 pub use engine::{Chat, ChatSettings, Engine, ToolMode, ToolOutput, Toolbox, TurnEnd};
-pub use harness_agent::{AGENTS, HarnessAgent, HarnessAgentError, split_name};
+pub use harness_agent::{AGENTS, HarnessAgent, HarnessAgentError, role_models, split_name};
 #[cfg(feature = "hosting")]
 pub use javascript::javascript_engine;
 pub use javascript::{JAVASCRIPT, JavaScriptLimits, JavaScriptSettings};
@@ -54,4 +58,5 @@ pub use limits::{LimitReached, Limits};
 pub use prompts::{PromptError, PromptSet};
 pub use python::{PythonLimits, PythonSettings};
 pub use rlm::{Rlm, RlmEnd, RlmOutcome};
+pub use task_solver::{TaskOutcome, TaskSolver};
 pub use threaded::{Game, Observation, Player};

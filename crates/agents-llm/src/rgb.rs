@@ -10,7 +10,7 @@ mod answer;
 mod play_log;
 mod tools;
 
-use rhae_agents::{AgentEntry, AgentError, View};
+use rhae_agents::{AgentEntry, AgentError, RequestProfiles, View};
 use rhae_engine::{Action, ActionSet, PlayState};
 use rhae_llm::Request;
 use serde_json::{Value, json};
@@ -44,9 +44,12 @@ pub(crate) const KIND: Kind = Kind {
         ("resume", include_str!("../prompts/rgb/resume.md")),
         ("system", include_str!("../prompts/rgb/system.md")),
     ],
+    roles: &[],
     language: Language::Python,
     limits: Limits::DEFAULT,
     prelude: include_str!("../python/rgb_prelude.py"),
+    // The prompts ask for 3 to 5 actions per plan, at most 10; a plan takes some calls of tools.
+    profiles: RequestProfiles::new([0.3, 1.0, 4.0], [500, 2_000, 6_000], [150, 700, 4_000]),
     new: |parts| Box::new(Rgb::new(parts)),
     first_request,
 };

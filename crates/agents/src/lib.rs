@@ -61,6 +61,7 @@ mod process;
 mod random;
 mod registry;
 mod replay;
+mod request_profile;
 mod spec;
 mod stderr_log;
 #[cfg(test)]
@@ -79,5 +80,6 @@ pub use process::{OUTPUT_DIR_VARIABLE, PLAY_ID_VARIABLE, ProcessAgent};
 pub use random::RandomAgent;
 pub use registry::{AGENTS, AgentEntry};
 pub use replay::ReplayAgent;
+pub use request_profile::{RequestProfile, RequestProfiles};
 pub use spec::{AgentFactory, AgentSpec, BuiltInAgent, PlayContext, UnknownAgent};
 pub use stderr_log::{MAX_STDERR_BYTES, StderrLog};

@@ -36,7 +36,7 @@ pub use logged_calls::{LoggedCalls, error_of_failure, is_context_overflow, usage
 
 use crate::random::nothing_offered;
 use crate::registry::{AgentEntry, Constructor};
-use crate::{AbortHandle, Agent, AgentError, Decision, View};
+use crate::{AbortHandle, Agent, AgentError, Decision, RequestProfiles, View};
 use conversation::Conversation;
 use observation::{AllowedActions, observation};
 
@@ -78,6 +78,11 @@ pub struct ModelPlayer {
 }
 
 impl ModelPlayer {
+    /// What [`ModelAgent`] assumes about its requests: one for each action, which adds an observation
+    /// of one frame or several.
+    pub const PROFILES: RequestProfiles =
+        RequestProfiles::new([1.0, 1.0, 1.2], [5_000, 9_000, 20_000], [50, 800, 6_000]);
+
     /// Returns the request that an agent with this seed sends first in a play that starts with
     /// `view`. Its worst case decides whether a spend limit is large enough to start.
     pub fn first_request(&self, seed: u64, view: &View<'_>) -> Request {

@@ -9,7 +9,8 @@ use rhae_protocol::Recording;
 
 use crate::registry::{AGENTS, AgentEntry, Constructor};
 use crate::{
-    Agent, AgentError, ModelAgent, ModelPlayer, ProcessAgent, ReplayAgent, StderrLog, View,
+    Agent, AgentError, ModelAgent, ModelPlayer, ProcessAgent, ReplayAgent, RequestProfiles,
+    StderrLog, View,
 };
 
 /// A description of an agent, from which [`build`](Self::build) creates one instance for each play.
@@ -45,6 +46,9 @@ pub trait AgentFactory: fmt::Debug + Send + Sync {
 
     /// Returns the model and the limits that all plays share.
     fn player(&self) -> &Arc<ModelPlayer>;
+
+    /// Returns what the agent assumes about its requests, for estimates.
+    fn profiles(&self) -> RequestProfiles;
 }
 
 /// What an agent gets for one play besides observations. The default suits an agent that uses only a

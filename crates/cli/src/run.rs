@@ -12,7 +12,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rhae_agents::AGENTS;
 use rhae_harness::{
     Budget, CONTEXT_TOKENS_RANGE, Consent, HarnessError, LocatedRun, LocationRequest, ModelOptions,
-    Progress, REPEAT_RANGE, Results, ResumeOptions, RunRequest, models_for_agent, open_run,
+    Progress, REPEAT_RANGE, Results, ResumeOptions, RunEstimate, RunRequest, models_for_agent,
+    open_run,
 };
 use rhae_protocol::{Ending, Scorecard};
 use rhae_report::card_table;
@@ -49,6 +50,7 @@ const INCOMPLETE: u8 = 3;
   rhae run --resume runs/mine
   rhae run --agent model:big --games kq19 --max-cost 20
   rhae run --agent rgb:big --games kq19 --max-cost 20
+  rhae run --agent orchestrator:big,theorist=small --games kq19 --estimate
   ARC_API_KEY=… rhae run --server https://three.arcprize.org --games ls20 --budget 200"
 )]
 pub(crate) struct RunArgs {
@@ -97,6 +99,14 @@ pub(crate) struct RunArgs {
     /// can change the folder, --agent-cmd and --server must be repeated
     #[arg(long, conflicts_with_all = ["agent", "games", "seed", "env_seed", "repeat", "budget", "method", "step_timeout", "out", "competition", "keep_reasoning", "context_tokens", "max_iterations", "max_depth"])]
     resume: Option<PathBuf>,
+    /// Print the requests, tokens and cost that a model will need in each environment, and stop
+    /// before anything is sent
+    #[arg(long, conflicts_with = "resume")]
+    estimate: bool,
+    /// Check everything that can be checked before a run starts, print its configuration and the
+    /// estimate, and stop. Nothing is sent to a model or written
+    #[arg(long, conflicts_with_all = ["resume", "estimate"])]
+    dry_run: bool,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
@@ -138,6 +148,9 @@ struct ModelArgs {
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     args.limits.check()?;
+    if args.estimate || args.dry_run {
+        return preview(args);
+    }
     let run = match &args.resume {
         Some(folder) => resumed(args, folder)?,
         None => started(args)?,
@@ -156,10 +169,39 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     report(&results, args.json)
 }
 
+/// Prints what a run would do.
+fn preview(args: &RunArgs) -> Result<ExitCode> {
+    let load = |folders: &[PathBuf]| args.hosted.games_in(folders);
+    let preview = location(args).preview(request(args)?, load)?;
+    for note in &preview.notes {
+        eprintln!("note: {}", output::plain(note));
+    }
+    match (args.json, args.dry_run) {
+        (true, true) => output::print_json(&preview)?,
+        (true, false) => output::print_json(&preview.estimate)?,
+        (false, is_dry_run) => {
+            if is_dry_run {
+                output::print(&format!("the run would be written to {}", preview.folder))?;
+                output::print_json(&preview.config)?;
+            }
+            let estimate = preview.estimate.as_ref().map(RunEstimate::text);
+            let text =
+                estimate.unwrap_or_else(|| "the agent sends no requests to a model".to_owned());
+            output::print(text.trim_end())?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Prepares a new run.
 fn started(args: &RunArgs) -> Result<LocatedRun> {
+    location(args).prepare(request(args)?, |folders| args.hosted.games_in(folders))
+}
+
+/// Returns the new run that the flags describe.
+fn request(args: &RunArgs) -> Result<RunRequest> {
     let agent = args.agent_cmd.is_none().then_some(args.agent.as_str());
-    let request = RunRequest {
+    Ok(RunRequest {
         agent: args.agent.clone(),
         agent_cmd: args.agent_cmd.clone(),
         games: args.games.clone(),
@@ -177,8 +219,7 @@ fn started(args: &RunArgs) -> Result<LocatedRun> {
         model: model_options(args, agent)?,
         identity: args.identity.resolve(),
         ..RunRequest::default()
-    };
-    location(args).prepare(request, |folders| args.hosted.games_in(folders))
+    })
 }
 
 /// Prepares a run that an earlier process started.

@@ -116,7 +116,7 @@ pub use plan::{Plan, PlannedSet, shard};
 pub use report::report;
 pub use request::{EvalRequest, PreparedEval, default_protocol, prepare_permuted, prepare_resumed};
 pub use results::{AttemptResult, EvalResults, SetResult, TaskShape, assemble};
-pub use rhae_agents_llm::JavaScriptSettings;
+pub use rhae_agents_llm::PythonSettings;
 pub(crate) use run::rate_limit;
 pub use run::{EvalSpec, Progress, check_limits, run};
 pub use solve_task::{SolveReport, solve_task};

@@ -26,7 +26,8 @@ const CONVERSATION_RATE: f64 = 300.0;
 /// A new evaluation as its user describes it.
 #[derive(Clone, Debug)]
 pub struct EvalRequest {
-    /// The solver: `search`, `random`, `model:NAME`, `rlm:NAME` or `replay:FILE`.
+    /// The solver: `search`, `random`, `model:NAME`, `rlm:NAME`, `orchestrator:NAME` or
+    /// `replay:FILE`.
     pub solver: String,
     pub options: SolverOptions,
     /// The absolute paths from which the sets were loaded.

@@ -3,6 +3,7 @@
 mod conversation_log;
 mod create;
 mod model;
+mod orchestrator;
 mod random;
 mod replay;
 mod rlm;
@@ -20,6 +21,7 @@ use crate::ledger::ConversationEvent;
 
 pub use create::{SolverHost, SolverOptions, SolverSettings, create_solver};
 pub use model::ModelSolver;
+pub use orchestrator::OrchestratorSolver;
 pub use random::RandomSolver;
 pub use replay::ReplaySolver;
 pub use rlm::RlmSolver;

@@ -51,6 +51,41 @@ pub(crate) fn check_new(
     })
 }
 
+/// Returns the tokens of the first request of a play, estimated from its text. Returns `None` if the
+/// agent has no model. An environment that cannot be opened here counts with the longest frame.
+pub(crate) fn first_request_tokens(
+    agent: &AgentSpec,
+    local: &dyn Catalog,
+    id: &str,
+    config: &RunConfig,
+) -> Option<u64> {
+    let request = |view: &View<'_>| match agent {
+        AgentSpec::Model(player) => Some(player.first_request(config.seed, view)),
+        AgentSpec::External(agent) => Some(agent.first_request(config.seed, view)),
+        _ => None,
+    };
+    let request = match open(local, id, config.env_seed) {
+        Some(play) => request(&ObservationBuffer::of(&play.current()).view()),
+        None => request(&unknown_view(
+            &[Frame::filled(15)],
+            ActionSet::of(&ActionKind::ALL[1..]),
+        )),
+    };
+    Some(request?.estimated_tokens())
+}
+
+/// Returns a first view of an environment that cannot be opened here.
+fn unknown_view(frames: &[Frame], available: ActionSet) -> View<'_> {
+    View {
+        frames,
+        state: PlayState::NotFinished,
+        levels_completed: 0,
+        win_levels: 1,
+        available,
+        full_reset: true,
+    }
+}
+
 /// Checks a resumed run whose `waiting` plays have not ended. The caller must have locked the run,
 /// because the model logs are opened. Agents with tools are not checked, because a replay would
 /// execute code; their plays are suspended at the first request that does not fit.
@@ -115,14 +150,8 @@ impl NextRequest {
     /// shortest and with the longest text.
     fn of_unknown_play(player: &ModelPlayer, first_request: FirstRequest<'_>) -> Self {
         let worst = |color: u8, available: ActionSet| {
-            let view = View {
-                frames: &[Frame::filled(color)],
-                state: PlayState::NotFinished,
-                levels_completed: 0,
-                win_levels: 1,
-                available,
-                full_reset: true,
-            };
+            let frames = [Frame::filled(color)];
+            let view = unknown_view(&frames, available);
             player.model.cost_bound(&first_request(0, &view))
         };
         Self {

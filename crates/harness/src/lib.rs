@@ -79,6 +79,7 @@
 
 mod budget;
 mod consent;
+mod estimate;
 mod film;
 mod first_request;
 mod ids;
@@ -98,6 +99,7 @@ mod stuck_play;
 
 pub use budget::{Budget, BudgetError};
 pub use consent::Consent;
+pub use estimate::{Amounts, EnvironmentEstimate, Range, RunEstimate};
 pub use film::recording_film;
 pub use ids::play_id;
 pub use journal::load_plays;
@@ -107,7 +109,8 @@ pub use ranges::{CONTEXT_TOKENS_RANGE, JOBS_RANGE, REPEAT_RANGE};
 pub use recorded_games::games_dirs_of_recordings;
 pub use remote::RemoteArena;
 pub use request::{
-    PreparedRun, ResumeOptions, RunRequest, open_run, read_recording, select_games, selected_games,
+    PreparedRun, ResumeOptions, RunPreview, RunRequest, open_run, read_recording, select_games,
+    selected_games,
 };
 pub use results::{Results, assemble};
 #[cfg(feature = "hosting")]

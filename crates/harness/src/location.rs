@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use rhae_agents_llm::role_models;
 use rhae_engine::Catalog;
 use rhae_llm::Models;
 use rhae_protocol::RunConfig;
@@ -18,7 +19,7 @@ use crate::model_player::model_of;
 use crate::request::prepare_resumed;
 use crate::{
     Arena as _, HarnessError, PreparedRun, Progress, RemoteArena, Results, ResumeOptions,
-    RunRequest, RunSpec, run,
+    RunPreview, RunRequest, RunSpec, run,
 };
 
 /// The environment variable with the API key of a server.
@@ -89,13 +90,44 @@ impl LocationRequest {
     /// error if options of servers and of local runs are mixed.
     pub fn prepare<E: From<HarnessError>>(
         &self,
-        mut request: RunRequest,
+        request: RunRequest,
         load: impl Fn(&[PathBuf]) -> Result<Arc<dyn Catalog>, E>,
     ) -> Result<LocatedRun, E> {
+        let (request, location) = self.open(request, load)?;
+        let prepared = match &location {
+            Location::Local(games) => request.prepare(games.as_ref(), None)?,
+            Location::Remote(remote) => request.prepare(remote.environments(), Some(remote))?,
+        };
+        Ok(LocatedRun::new(prepared, location))
+    }
+
+    /// Opens the location and returns what a new run would do there. Sends no request to a model,
+    /// starts no play on a server and writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`prepare`](Self::prepare).
+    pub fn preview<E: From<HarnessError>>(
+        &self,
+        request: RunRequest,
+        load: impl Fn(&[PathBuf]) -> Result<Arc<dyn Catalog>, E>,
+    ) -> Result<RunPreview, E> {
+        let (request, location) = self.open(request, load)?;
+        Ok(match &location {
+            Location::Local(games) => request.preview(games.as_ref(), None)?,
+            Location::Remote(remote) => request.preview(remote.environments(), Some(remote))?,
+        })
+    }
+
+    /// Opens the location of a new run, and completes its request.
+    fn open<E: From<HarnessError>>(
+        &self,
+        mut request: RunRequest,
+        load: impl Fn(&[PathBuf]) -> Result<Arc<dyn Catalog>, E>,
+    ) -> Result<(RunRequest, Location), E> {
         if let Some(url) = &self.server {
             let remote = self.connect(url, request.competition, load(&[])?)?;
-            let prepared = request.prepare(remote.environments(), Some(&remote))?;
-            return Ok(LocatedRun::new(prepared, Location::Remote(remote)));
+            return Ok((request, Location::Remote(remote)));
         }
         if self.key.is_some() {
             return Err(invalid("--key is the key of a server; add `--server URL`").into());
@@ -106,8 +138,7 @@ impl LocationRequest {
         request.games_dirs = absolute(&self.games_dirs)?;
         let games = load(&self.games_dirs)?;
         request.identity.source_digests = source_digests(games.as_ref());
-        let prepared = request.prepare(games.as_ref(), None)?;
-        Ok(LocatedRun::new(prepared, Location::Local(games)))
+        Ok((request, Location::Local(games)))
     }
 
     /// Opens the location of the run in `folder`, whose configuration is `config`, and prepares the
@@ -210,10 +241,13 @@ impl LocatedRun {
 ///
 /// Returns an error if the file is needed and cannot be read or parsed.
 pub fn models_for_agent(agent: Option<&str>, file: &Path) -> Result<Models, HarnessError> {
-    match agent.and_then(model_of) {
-        Some(name) => Ok(Models::load_for(file, name)?),
-        None => Ok(Models::default()),
-    }
+    let Some((agent, model)) = agent.and_then(|agent| Some((agent, model_of(agent)?))) else {
+        return Ok(Models::default());
+    };
+    let roles = role_models(agent).into_iter().map(|(_, name)| name);
+    // The file is needed if one of the models is not of the form `PROVIDER/MODEL`.
+    let mut names = roles.filter(|name| !name.contains('/'));
+    Ok(Models::load_for(file, names.next().unwrap_or(model))?)
 }
 
 fn invalid(message: &str) -> HarnessError {

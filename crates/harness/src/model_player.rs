@@ -1,5 +1,6 @@
 //! A language model as the agent of a run: its settings, its spend limit and its resumption.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use rhae_agents::{
     AgentSpec, CONTEXT_TOKENS, LOG_SUFFIX, ModelPlayer, SYSTEM_PROMPT, spent_in_log,
 };
-use rhae_agents_llm::{HarnessAgent, Limits, PythonSettings, split_name};
+use rhae_agents_llm::{HarnessAgent, Limits, PythonSettings, role_models, split_name};
 use rhae_llm::{Model, Models, Rate, Request};
 use rhae_protocol::{ModelRun, ModelUsage};
 use rhae_runs::{RunFolder, RunsError, SpendLimit, SpendLimits, Spent};
@@ -67,8 +68,8 @@ impl ModelOptions {
     }
 }
 
-/// Returns the name of the model in `model:NAME` and `AGENT:NAME`, or `None` if the agent has no
-/// model.
+/// Returns the name of the model in `model:NAME`, `AGENT:NAME` and `AGENT:NAME,ROLE=NAME`, or `None`
+/// if the agent has no model.
 pub(crate) fn model_of(agent: &str) -> Option<&str> {
     agent
         .strip_prefix("model:")
@@ -86,7 +87,7 @@ pub(crate) struct OpenedAgent {
 impl OpenedAgent {
     /// Opens the agent of a new run, `model:NAME` or another agent with a model.
     pub(crate) fn open(options: &ModelOptions, agent: &str) -> Result<Self, HarnessError> {
-        let player = OpenedPlayer::open(options, model_of(agent).unwrap_or_default())?;
+        let player = OpenedPlayer::open(options, agent)?;
         let mut opened = player.into_agent(agent, options.prompts.as_deref(), options)?;
         let folder = options.prompts.as_deref().map(absolute_text);
         opened.run.prompts_dir = folder.transpose()?;
@@ -104,8 +105,7 @@ impl OpenedAgent {
         let started_with = run.prompts_sha256.clone();
         let prompts = run.prompts_dir.clone().map(PathBuf::from);
         let prompts = options.prompts.clone().or(prompts);
-        let model = model_of(agent).unwrap_or_default();
-        let player = OpenedPlayer::resume(options, model, run, folder)?;
+        let player = OpenedPlayer::resume(options, agent, run, folder)?;
         let opened = player.into_agent(agent, prompts.as_deref(), options)?;
         check(
             opened.run.prompts_sha256 == started_with,
@@ -118,14 +118,18 @@ impl OpenedAgent {
 /// An opened model with the limit of its run.
 struct OpenedPlayer {
     player: ModelPlayer,
+    /// The models of roles that have their own, by role.
+    roles: BTreeMap<String, Arc<Model>>,
     run: ModelRun,
     limit: Arc<SpendLimit>,
 }
 
 impl OpenedPlayer {
     /// Opens the model of a new run.
-    fn open(options: &ModelOptions, name: &str) -> Result<Self, HarnessError> {
+    fn open(options: &ModelOptions, agent: &str) -> Result<Self, HarnessError> {
+        let name = model_of(agent).unwrap_or_default();
         let model = Model::open(&options.models, name)?;
+        let roles = open_roles(&options.models, agent)?;
         let run = ModelRun {
             config: config_json(&options.models, name)?,
             system_prompt: SYSTEM_PROMPT.to_owned(),
@@ -141,24 +145,23 @@ impl OpenedPlayer {
             prompts_dir: None,
             max_iterations: options.max_iterations,
             max_depth: options.max_depth,
+            roles: role_configs(&options.models, agent)?,
         };
-        Self::new(model, run, ModelUsage::default())
+        Self::new((model, roles), run, ModelUsage::default())
     }
 
     /// Opens the model of a resumed run.
     fn resume(
         options: &ModelOptions,
-        name: &str,
+        agent: &str,
         mut run: ModelRun,
         folder: &RunFolder,
     ) -> Result<Self, HarnessError> {
-        let now = config_json(&options.models, name)?;
-        for field in FIXED {
-            if run.config[field] != now[field] {
-                return Err(HarnessError::Request(format!(
-                    "`{field}` of the model `{name}` differs from the start of the run; restore it, or start a new run"
-                )));
-            }
+        let name = model_of(agent).unwrap_or_default();
+        check_unchanged(name, &run.config, &config_json(&options.models, name)?)?;
+        for (role, now) in role_configs(&options.models, agent)? {
+            let then = run.roles.get(&role).unwrap_or(&Value::Null);
+            check_unchanged(&format!("of the role {role}"), then, &now)?;
         }
         run.max_cost_usd = options.max_cost_usd.or(run.max_cost_usd);
         run.rate_limit = options
@@ -167,22 +170,30 @@ impl OpenedPlayer {
             .or(run.rate_limit);
         run.request_timeout_s = options.request_timeout_s.or(run.request_timeout_s);
         let spent = logged_usage(&folder.file("recordings"))?;
-        Self::new(Model::open(&options.models, name)?, run, spent)
+        let roles = open_roles(&options.models, agent)?;
+        let model = Model::open(&options.models, name)?;
+        Self::new((model, roles), run, spent)
     }
 
-    fn new(mut model: Model, run: ModelRun, spent: ModelUsage) -> Result<Self, HarnessError> {
+    fn new(
+        (mut model, mut roles): (Model, BTreeMap<String, Model>),
+        run: ModelRun,
+        spent: ModelUsage,
+    ) -> Result<Self, HarnessError> {
         if let Some(limit) = run.max_cost_usd {
             check(
                 limit.is_finite() && limit > 0.0,
                 "--max-cost must be more than 0",
             )?;
-            check(
-                model.config().prices.is_some(),
-                &format!(
-                    "--max-cost needs `prices` in the configuration of the model `{}`; without them the cost is unknown",
-                    model.name()
-                ),
-            )?;
+            for model in roles.values().chain([&model]) {
+                check(
+                    model.config().prices.is_some(),
+                    &format!(
+                        "--max-cost needs `prices` in the configuration of the model `{}`; without them the cost is unknown",
+                        model.name()
+                    ),
+                )?;
+            }
         }
         let request_timeout = run.request_timeout_s.map(Duration::try_from_secs_f64);
         let request_timeout = request_timeout
@@ -194,7 +205,9 @@ impl OpenedPlayer {
             let rate = rate
                 .parse()
                 .map_err(|error: rhae_llm::RateError| HarnessError::Config(error.to_string()))?;
-            model.limit_rate(rate);
+            for model in roles.values_mut().chain([&mut model]) {
+                model.limit_rate(rate);
+            }
         }
         let limits = SpendLimits {
             usd: run.max_cost_usd,
@@ -210,7 +223,13 @@ impl OpenedPlayer {
             spend_guard: Arc::clone(&limit) as _,
             request_timeout,
         };
-        Ok(Self { player, run, limit })
+        let roles = roles.into_iter();
+        Ok(Self {
+            player,
+            roles: roles.map(|(role, model)| (role, Arc::new(model))).collect(),
+            run,
+            limit,
+        })
     }
 
     /// Creates the agent that plays with the model.
@@ -222,14 +241,19 @@ impl OpenedPlayer {
     ) -> Result<OpenedAgent, HarnessError> {
         let Self {
             player,
+            roles,
             mut run,
             limit,
         } = self;
-        let bound = player.model.cost_bound(&Request::text(""));
-        let warning = limit.warning(&bound);
+        let empty = Request::text("");
+        let warning = roles
+            .values()
+            .chain([&player.model])
+            .find_map(|model| limit.warning(&model.cost_bound(&empty)));
         let agent = match split_name(agent) {
             Some((name, _)) => {
                 let opened = HarnessAgent::open(name, player, prompts, &options.python);
+                let opened = opened.and_then(|agent| agent.with_role_models(roles));
                 let opened = opened.map_err(|error| HarnessError::Request(error.to_string()))?;
                 let default = *opened.limits();
                 let opened = opened.with_limits(Limits {
@@ -276,6 +300,34 @@ fn check(holds: bool, message: &str) -> Result<(), HarnessError> {
         Ok(())
     } else {
         Err(HarnessError::Request(message.to_owned()))
+    }
+}
+
+/// Opens the models of the roles that an agent's name selects.
+fn open_roles(models: &Models, agent: &str) -> Result<BTreeMap<String, Model>, HarnessError> {
+    let open = |(role, name): (&str, &str)| {
+        check(
+            !name.is_empty(),
+            &format!("`{role}` in `{agent}` must be ROLE=MODEL, such as `theorist=big`"),
+        )?;
+        Ok((role.to_owned(), Model::open(models, name)?))
+    };
+    role_models(agent).into_iter().map(open).collect()
+}
+
+/// Returns the tables of the models of roles.
+fn role_configs(models: &Models, agent: &str) -> Result<BTreeMap<String, Value>, HarnessError> {
+    let config = |(role, name): (&str, &str)| Ok((role.to_owned(), config_json(models, name)?));
+    role_models(agent).into_iter().map(config).collect()
+}
+
+/// Returns an error if a field that determines replies has changed since the start of the run.
+fn check_unchanged(name: &str, then: &Value, now: &Value) -> Result<(), HarnessError> {
+    match FIXED.into_iter().find(|field| then[field] != now[field]) {
+        Some(field) => Err(HarnessError::Request(format!(
+            "`{field}` of the model `{name}` differs from the start of the run; restore it, or start a new run"
+        ))),
+        None => Ok(()),
     }
 }
 

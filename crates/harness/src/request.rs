@@ -10,7 +10,9 @@ use rhae_engine::{Catalog, CatalogError, Rng};
 use rhae_protocol::{RUN_VERSION, Recording, RunConfig, RunIdentity, SOFTWARE, compact_utc};
 use rhae_runs::{RunFolder, RunsError, new_run_id, now_ms, resume, unused_folder};
 use rhae_scoring::Method;
+use serde::Serialize;
 
+use crate::estimate::RunEstimate;
 use crate::model_player::{ModelOptions, OpenedAgent, model_of};
 use crate::{Arena, Budget, HarnessError, RemoteArena, RunSpec, first_request, ranges};
 
@@ -110,6 +112,27 @@ pub struct PreparedRun {
     pub notes: Vec<String>,
 }
 
+/// What a run would do, see [`LocationRequest::preview`](crate::LocationRequest::preview).
+#[derive(Clone, Debug, Serialize)]
+pub struct RunPreview {
+    /// The folder that the run would create.
+    pub folder: String,
+    pub config: RunConfig,
+    pub notes: Vec<String>,
+    /// The estimate; absent if the agent has no model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<RunEstimate>,
+}
+
+/// A run of which everything is known and nothing exists.
+struct ResolvedRun {
+    config: RunConfig,
+    agent: AgentSpec,
+    notes: Vec<String>,
+    path: PathBuf,
+    jobs: usize,
+}
+
 /// The options that may change when a run is resumed.
 #[derive(Clone, Debug, Default)]
 pub struct ResumeOptions {
@@ -133,10 +156,61 @@ impl RunRequest {
     /// Returns an error if an option is invalid or does not fit the others, if the first request of
     /// a model does not fit into the spend limit, and if the folder exists and is not empty.
     pub fn prepare(
-        mut self,
+        self,
         catalog: &dyn Catalog,
         remote: Option<&RemoteArena>,
     ) -> Result<PreparedRun, HarnessError> {
+        let ResolvedRun {
+            config,
+            agent,
+            notes,
+            path,
+            jobs,
+        } = self.resolve(catalog, remote)?;
+        let folder = RunFolder::create(&path, &config)?;
+        let spec = RunSpec {
+            config,
+            agent,
+            folder,
+            jobs,
+            resumed: false,
+        };
+        Ok(PreparedRun { spec, notes })
+    }
+
+    /// Resolves the request and estimates the run. Sends no request to a model and writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`prepare`](Self::prepare).
+    pub(crate) fn preview(
+        self,
+        catalog: &dyn Catalog,
+        remote: Option<&RemoteArena>,
+    ) -> Result<RunPreview, HarnessError> {
+        let resolved = self.resolve(catalog, remote)?;
+        let entries = std::fs::read_dir(&resolved.path);
+        if entries.is_ok_and(|mut entries| entries.next().is_some()) {
+            return Err(HarnessError::Request(format!(
+                "the run folder `{}` exists and is not empty; choose another with --out",
+                resolved.path.display()
+            )));
+        }
+        let local = remote.map_or(catalog, Arena::replays);
+        Ok(RunPreview {
+            estimate: RunEstimate::of(&resolved.agent, &resolved.config, catalog, local),
+            folder: resolved.path.display().to_string(),
+            config: resolved.config,
+            notes: resolved.notes,
+        })
+    }
+
+    /// Checks everything that can be checked before a run exists.
+    fn resolve(
+        mut self,
+        catalog: &dyn Catalog,
+        remote: Option<&RemoteArena>,
+    ) -> Result<ResolvedRun, HarnessError> {
         ranges::check_request(&self)?;
         if let Some(file) = self.agent.strip_prefix("replay:") {
             let named = self.games.as_deref();
@@ -202,16 +276,13 @@ impl RunRequest {
                 "the budget is {actions} actions per play; use `{actions}x` for {actions} times the baseline on each level"
             ));
         }
-        let path = self.out.unwrap_or_else(|| default_folder(&agent));
-        let folder = RunFolder::create(&path, &config)?;
-        let spec = RunSpec {
+        Ok(ResolvedRun {
+            path: self.out.unwrap_or_else(|| default_folder(&agent)),
             config,
             agent,
-            folder,
+            notes,
             jobs: jobs(self.jobs),
-            resumed: false,
-        };
-        Ok(PreparedRun { spec, notes })
+        })
     }
 
     /// Returns the ids of the environments. An error about a server's environments refers to its

@@ -1,5 +1,7 @@
 //! The files of a run folder: the effective configuration, the journal and the summary.
 
+use std::collections::BTreeMap;
+
 use rhae_engine::PlayState;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -120,6 +122,9 @@ pub struct ModelRun {
     /// The depth of nested conversations of an agent with tools; as the agent defines it if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_depth: Option<u32>,
+    /// The tables of the models that answer in some roles of an agent with several, by role.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub roles: BTreeMap<String, Value>,
 }
 
 /// The cards that a run opened on a server: `server.json` in the run folder.

@@ -6,6 +6,7 @@ use rhae_llm::{Parameter, Tool};
 use serde_json::{Value, json};
 
 use super::actions;
+use crate::board::interior_changed;
 use crate::code::{HostFunctions, Interpreter};
 use crate::engine::{Engine, ToolOutput, Toolbox};
 use crate::perception::segmentation;
@@ -15,8 +16,6 @@ use crate::threaded::{Game, Observation};
 const MAX_ACTIONS: usize = 100;
 /// The frames of an animation that the code gets.
 const MAX_ANIMATION: usize = 12;
-/// The width of the border in which changes do not count, because status bars are there.
-const BORDER: usize = 4;
 
 /// Describes the tool.
 pub(super) fn descriptions() -> Vec<Tool> {
@@ -245,28 +244,9 @@ fn letter(cell: u8) -> char {
     }
 }
 
-/// Returns whether two frames differ in a cell that is not near the edge.
-fn interior_changed(before: &Frame, after: &Frame) -> bool {
-    let inside = BORDER..64 - BORDER;
-    inside
-        .clone()
-        .any(|y| inside.clone().any(|x| before.get(x, y) != after.get(x, y)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn border_does_not_count_as_a_change() {
-        let before = Frame::filled(1);
-        let mut after = before.clone();
-        after.rect(0, 0, 64, 4, 2);
-        after.rect(60, 0, 4, 64, 2);
-        assert!(!interior_changed(&before, &after));
-        after.set(4, 4, 2);
-        assert!(interior_changed(&before, &after));
-    }
 
     #[test]
     fn frames_are_letters() {

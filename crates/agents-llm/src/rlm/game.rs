@@ -3,7 +3,7 @@
 //! The root model acts through `env`. When it returns, or uses up its iterations, it is invoked
 //! again, with what it returned as its notes. Models that it calls with `rlm` cannot act.
 
-use rhae_agents::{AgentEntry, AgentError, View};
+use rhae_agents::{AgentEntry, AgentError, RequestProfiles, View};
 use rhae_engine::{Action, ActionKind, Frame, PlayState};
 use rhae_llm::Request;
 use serde_json::{Value, json};
@@ -30,6 +30,7 @@ pub(crate) const KIND: Kind = Kind {
         "a model acts from within its JavaScript code and calls itself on parts of a problem",
     ),
     prompts: PROMPTS,
+    roles: &[],
     language: Language::JavaScript,
     prelude: include_str!("../../javascript/game_prelude.js"),
     limits: Limits {
@@ -37,6 +38,8 @@ pub(crate) const KIND: Kind = Kind {
         max_depth: 2,
         ..Limits::DEFAULT
     },
+    // Code acts in loops, but a weak model looks at every step.
+    profiles: RequestProfiles::new([0.2, 1.0, 4.0], [300, 1_500, 6_000], [200, 900, 5_000]),
     new: |parts| Box::new(RlmPlayer::new(parts)),
     first_request,
 };

@@ -7,11 +7,11 @@ use rhae_agents::AgentError;
 use rhae_engine::{Action, Frame};
 use serde_json::{Value, json};
 
-use super::timeline::Status;
 use super::tools::WorldTools;
 use crate::action_text::{action_text, parse_action};
 use crate::board::board_text;
 use crate::engine::{Engine, ToolOutput};
+use crate::timeline::Status;
 
 /// The actions of one commit.
 const MAX_ACTIONS: usize = 400;

@@ -4,11 +4,11 @@ use rhae_agents::AgentError;
 use rhae_llm::{Parameter, Tool};
 use serde_json::{Value, json};
 
-use super::timeline::Timeline;
 use crate::code::{HostFunctions, Interpreter, NoFunctions};
 use crate::engine::{Engine, ToolOutput, Toolbox};
 use crate::perception::segmentation;
 use crate::threaded::Game;
+use crate::timeline::{Reader, Timeline};
 
 /// The default and the maximum of the nodes that a search expands.
 const NODES: (u64, u64) = (20_000, 200_000);
@@ -150,6 +150,7 @@ pub(super) fn descriptions() -> Vec<Tool> {
 /// The tools during one turn.
 pub(super) struct WorldTools<'a> {
     pub(super) interpreter: &'a mut Interpreter,
+    pub(super) reader: &'a mut Reader,
     pub(super) game: &'a mut Game,
     pub(super) timeline: &'a mut Timeline,
     pub(super) theory: &'a mut Theory,
@@ -167,7 +168,8 @@ impl WorldTools<'_> {
         functions: &mut dyn HostFunctions,
         engine: &mut Engine<'_>,
     ) -> Result<ToolOutput, AgentError> {
-        let mut news = self.timeline.news(self.interpreter.is_empty());
+        let is_restarted = self.interpreter.is_empty();
+        let mut news = self.timeline.news(self.reader, is_restarted);
         news["code"] = json!(self.theory.code);
         self.interpreter.run(code, &news, functions, engine)
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use rhae_llm::{
-    Attempt, AttemptStart, CallObserver, CancelToken, CostBound, Failure, Halt, Reply, Request,
-    SpendGuard,
+    Attempt, AttemptStart, CallObserver, CancelToken, CostBound, Failure, Halt, Model, Reply,
+    Request, SpendGuard,
 };
 use rhae_protocol::{Details, ModelUsage};
 use serde_json::Value;
@@ -69,6 +69,21 @@ impl<'log> LoggedCalls<'log> {
     /// Returns [`AgentError::Failed`] if the log contains the answer to another request. A call that
     /// failed is a value, because an agent may react to it.
     pub fn ask(&mut self, request: &Request) -> Result<Result<Reply, Failure>, AgentError> {
+        self.ask_model(None, request)
+    }
+
+    /// Like [`ask`](Self::ask), but asks another model than that of the play if one is given. The
+    /// limits of the play apply to both.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`ask`](Self::ask).
+    pub fn ask_model(
+        &mut self,
+        model: Option<&Model>,
+        request: &Request,
+    ) -> Result<Result<Reply, Failure>, AgentError> {
+        let model = model.unwrap_or(&self.player.model);
         let fingerprint = request.fingerprint();
         let logged = self.log.next_call(&fingerprint);
         if let Some(LoggedCall { spent, reply, .. }) = logged.map_err(AgentError::Failed)? {
@@ -87,14 +102,11 @@ impl<'log> LoggedCalls<'log> {
             log: self.log.as_mut(),
             spend_guard: self.player.spend_guard.as_ref(),
             cancel: &self.cancel,
-            worst: self.player.model.cost_bound(request),
+            worst: model.cost_bound(request),
             fingerprint: &fingerprint,
             spent: ModelUsage::default(),
         };
-        let outcome = self
-            .player
-            .model
-            .ask(request, &self.cancel, deadline, &mut recorder);
+        let outcome = model.ask(request, &self.cancel, deadline, &mut recorder);
         self.spent += recorder.spent;
         Ok(outcome.reply)
     }

@@ -40,6 +40,9 @@ pub(super) struct ContaminationArgs {
     /// With --probe: task data, if they have moved since the run. Can be repeated
     #[arg(long, value_name = "[NAME=]PATH", requires = "probe")]
     data: Vec<String>,
+    /// With --probe: Python interpreter for the code of `orchestrator` [default: one that is found]
+    #[arg(long, value_name = "PROGRAM", requires = "probe")]
+    python: Option<PathBuf>,
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
@@ -72,7 +75,13 @@ fn run_permuted(args: &ContaminationArgs, folder: &Path) -> Result<PathBuf> {
         args.data.clone()
     };
     let sets = DataArgs::new(data, Vec::new()).load()?.sets;
-    let prepared = prepare_permuted(&config, &sets, args.seed, args.out.clone(), &host(false)?)?;
+    let prepared = prepare_permuted(
+        &config,
+        &sets,
+        args.seed,
+        args.out.clone(),
+        &host(false, args.python.as_deref())?,
+    )?;
     let results = execute(&prepared, false, false, args.json)?;
     let folder = prepared.folder.path();
     ensure!(

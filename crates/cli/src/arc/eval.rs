@@ -34,11 +34,13 @@ use crate::run_args::IdentityArgs;
   rhae arc eval --solver search --data data/arc --set arc-agi-2-evaluation --shard 1/4 --out runs/part1
   rhae arc eval --solver model:my-model --data data/arc --set arc-agi-2-evaluation --jobs 32 --max-cost 50
   rhae arc eval --solver rlm:my-model --data data/arc --set arc-agi-2-evaluation --max-cost 50
+  rhae arc eval --solver orchestrator:my-model --data data/arc --set arc-agi-2-evaluation --max-cost 50
   rhae arc eval --solver replay:submission.json --data data/arc --set arc-agi-1-evaluation --parser official
   rhae arc eval --resume runs/part1")]
 pub(super) struct EvalArgs {
-    /// Solver: search, random, model:NAME, rlm:NAME (docs/agents/rlm.md), or replay:FILE, where FILE is
-    /// a submission or the folder of another run; several files are separated by commas
+    /// Solver: search, random, model:NAME, rlm:NAME (docs/agents/rlm.md), orchestrator:NAME
+    /// (docs/agents/orchestrator.md), or replay:FILE, where FILE is a submission or the folder of
+    /// another run; several files are separated by commas
     #[arg(long, required_unless_present = "resume", conflicts_with = "resume")]
     solver: Option<String>,
     /// Task data: a task file, a file with many tasks, or a folder of either; NAME=PATH names the
@@ -80,17 +82,23 @@ pub(super) struct EvalArgs {
     prompt: Option<String>,
     #[command(flatten)]
     models: ModelsArgs,
-    /// For `rlm`: number of replies in which a model must return an answer [default: 25]
+    /// For `rlm` and `orchestrator`: number of replies in which a model must return an answer
+    /// [default: 25]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "resume")]
     max_iterations: Option<u32>,
-    /// For `rlm`: depth of the calls with which a model calls itself; the deepest ones have no code
-    /// [default: 2]
+    /// For `rlm`: depth of the calls with which a model calls itself; the deepest ones have no code.
+    /// For `orchestrator`: depth of the agents that agents start [default: 2 for `rlm`, otherwise 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10), conflicts_with = "resume")]
     max_depth: Option<u32>,
-    /// For `rlm`: folder with files rlm/NAME.md that replace its prompts
+    /// For `rlm` and `orchestrator`: folder with files rlm/NAME.md or orchestrator-task/NAME.md that
+    /// replace the prompts
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     prompts: Option<PathBuf>,
-    /// For `rlm`: execute the code of the model even if the system cannot fully isolate it
+    /// For `orchestrator`: Python interpreter for the code of the model [default: one that is found]
+    #[arg(long, value_name = "PROGRAM")]
+    python: Option<PathBuf>,
+    /// For `rlm` and `orchestrator`: execute the code of the model even if the system cannot fully
+    /// isolate it
     #[arg(long)]
     unsafe_host: bool,
     /// Write the prompts for a model to a folder, or to standard output with `-`, and send no

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rhae_agents::{CallLog, DIFFERENT_REQUEST, LoggedCall};
+use rhae_agents::{AgentError, CallLog, DIFFERENT_REQUEST, LoggedCall};
 use rhae_llm::{Attempt, AttemptStart, CostBound, Reply};
 use rhae_protocol::EvalUsage;
 use serde_json::Value;
 
-use super::RequestContext;
 use super::model::transmission_usage;
+use super::{RequestContext, SolverFailure, SolverFailureKind};
 use crate::ledger::ConversationEvent;
 
 /// What a conversation has spent in this process, and whether it was halted by its time limit. The
@@ -137,5 +137,30 @@ impl CallLog for ConversationLog<'_> {
         let timeout = timeout.map(|timeout: Duration| Instant::now() + timeout);
         let deadline = self.context.deadline.map(|(deadline, _)| deadline);
         [timeout, deadline].into_iter().flatten().min()
+    }
+}
+
+/// Converts the error of a conversation. `expired` means that it was halted because its time was up
+/// while it waited for a limit.
+pub(super) fn failed(
+    error: AgentError,
+    context: &RequestContext<'_>,
+    expired: bool,
+) -> SolverFailure {
+    let (kind, message, ends_run) = match error {
+        AgentError::Interrupted { reason, all_plays } if all_plays => {
+            (SolverFailureKind::Stopped, reason, !expired)
+        }
+        AgentError::Interrupted { reason, .. } => (SolverFailureKind::Status, reason, false),
+        AgentError::Stopped => {
+            let message = "the run was stopped".to_owned();
+            (SolverFailureKind::Stopped, message, false)
+        }
+        error => (SolverFailureKind::Garbled, error.to_string(), false),
+    };
+    SolverFailure {
+        kind: context.expired().unwrap_or(kind),
+        message,
+        ends_run,
     }
 }

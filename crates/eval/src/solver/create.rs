@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rhae_agents::{CONTEXT_TOKENS, ModelPlayer};
-use rhae_agents_llm::{ChatSettings, JavaScriptSettings, Limits, Rlm, ToolMode, TrimPolicy};
+use rhae_agents_llm::{
+    ChatSettings, JavaScriptSettings, Limits, PythonSettings, Rlm, TaskSolver, ToolMode, TrimPolicy,
+};
 use rhae_datasets::{load_submission, read_text};
 use rhae_engine::Rng;
 use rhae_llm::Model;
@@ -15,23 +17,27 @@ use rhae_tasks::Prompt;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{ModelSolver, RandomSolver, ReplaySolver, RlmSolver, SearchSolver, Solver};
+use super::{
+    ModelSolver, OrchestratorSolver, RandomSolver, ReplaySolver, RlmSolver, SearchSolver, Solver,
+};
 use crate::EvalError;
 
 /// Settings of a solver, as stored in the configuration of a run.
 pub type SolverSettings = BTreeMap<String, Value>;
 
-/// The default number of iterations of a recursive language model.
+/// The default number of iterations of a recursive language model, and of the requests of an agent.
 const MAX_ITERATIONS: u64 = 25;
 /// The default depth of calls of a recursive language model.
 const MAX_DEPTH: u64 = 2;
+/// The default depth of the agents of an orchestrator.
+const MAX_AGENT_DEPTH: u64 = 1;
 
 /// What solvers need from the program that runs them.
 pub struct SolverHost<'a> {
     /// Opens a model of a configuration file.
     pub open_model: &'a dyn Fn(&Path, &str) -> Result<Model, EvalError>,
-    /// How the JavaScript code of a model is executed.
-    pub javascript: JavaScriptSettings,
+    /// How the code of a model is executed. JavaScript uses the same sandbox and no interpreter.
+    pub python: PythonSettings,
 }
 
 /// The options of a new run that only some solvers use.
@@ -43,13 +49,15 @@ pub struct SolverOptions {
     pub seed: Option<u64>,
     /// For models: the name of a prompt template, or its file; the protocol's if absent.
     pub prompt: Option<String>,
-    /// For models and recursive language models: the configuration file.
+    /// For all solvers with a model: the configuration file.
     pub models: PathBuf,
-    /// For recursive language models: the iterations of an invocation.
+    /// For recursive language models and orchestrators: the iterations of an invocation, or the
+    /// requests of an agent.
     pub max_iterations: Option<u32>,
-    /// For recursive language models: the depth of calls.
+    /// For recursive language models and orchestrators: the depth of calls.
     pub max_depth: Option<u32>,
-    /// For recursive language models: the folder whose prompts replace the embedded ones.
+    /// For recursive language models and orchestrators: the folder whose prompts replace the embedded
+    /// ones.
     pub prompts: Option<PathBuf>,
 }
 
@@ -61,7 +69,8 @@ impl SolverOptions {
     /// Returns an error if an option belongs to another solver.
     pub fn settings(&self, name: &str, default_prompt: &str) -> Result<SolverSettings, EvalError> {
         let is_model = name.starts_with("model:");
-        let is_rlm = name.starts_with("rlm:");
+        let is_orchestrator = name.starts_with("orchestrator:");
+        let uses_code = is_orchestrator || name.starts_with("rlm:");
         for (is_given, belongs, message) in [
             (
                 self.work.is_some(),
@@ -80,18 +89,18 @@ impl SolverOptions {
             ),
             (
                 self.max_iterations.is_some(),
-                is_rlm,
-                "--max-iterations requires `--solver rlm:NAME`",
+                uses_code,
+                "--max-iterations requires `--solver rlm:NAME` or `--solver orchestrator:NAME`",
             ),
             (
                 self.max_depth.is_some(),
-                is_rlm,
-                "--max-depth requires `--solver rlm:NAME`",
+                uses_code,
+                "--max-depth requires `--solver rlm:NAME` or `--solver orchestrator:NAME`",
             ),
             (
                 self.prompts.is_some(),
-                is_rlm,
-                "--prompts requires `--solver rlm:NAME`",
+                uses_code,
+                "--prompts requires `--solver rlm:NAME` or `--solver orchestrator:NAME`",
             ),
         ] {
             if is_given && !belongs {
@@ -112,18 +121,23 @@ impl SolverOptions {
                 json!(self.prompt.as_deref().unwrap_or(default_prompt)),
             );
         }
-        if is_rlm {
+        if uses_code {
             let iterations = self.max_iterations.map_or(MAX_ITERATIONS, u64::from);
             set("max_iterations", json!(iterations));
+            let default = if is_orchestrator {
+                MAX_AGENT_DEPTH
+            } else {
+                MAX_DEPTH
+            };
             set(
                 "max_depth",
-                json!(self.max_depth.map_or(MAX_DEPTH, u64::from)),
+                json!(self.max_depth.map_or(default, u64::from)),
             );
             if let Some(folder) = &self.prompts {
                 set("prompts", json!(absolute(folder)));
             }
         }
-        if is_model || is_rlm {
+        if is_model || uses_code {
             set("models", json!(absolute(&self.models)));
         }
         Ok(settings)
@@ -153,8 +167,9 @@ pub fn create_solver(
         Some(("replay", file)) => replay(file, settings),
         Some(("model", model_name)) => model(model_name, settings, host),
         Some(("rlm", model_name)) => rlm(model_name, settings, host),
+        Some(("orchestrator", model_name)) => orchestrator(model_name, settings, host),
         _ => Err(EvalError::Config(format!(
-            "`{name}` is not a solver: expected `search`, `random`, `model:NAME`, `rlm:NAME` or `replay:FILE`"
+            "`{name}` is not a solver: expected `search`, `random`, `model:NAME`, `rlm:NAME`, `orchestrator:NAME` or `replay:FILE`"
         ))),
     }
 }
@@ -280,41 +295,78 @@ fn rlm(
     host: &SolverHost<'_>,
 ) -> Result<(Box<dyn Solver>, SolverSettings), EvalError> {
     let model = open_model(name, &mut settings, host)?;
-    let number = |key: &str, default: u64| {
-        let number = settings.get(key).and_then(Value::as_u64);
-        u32::try_from(number.unwrap_or(default)).unwrap_or(u32::MAX)
-    };
-    let limits = Limits {
-        max_iterations: number("max_iterations", MAX_ITERATIONS),
-        max_depth: number("max_depth", MAX_DEPTH),
-        ..Limits::DEFAULT
-    };
-    let context_tokens = model.config().limits.context_tokens;
-    let context_tokens = context_tokens.unwrap_or(CONTEXT_TOKENS);
+    let limits = limits(&settings, MAX_DEPTH);
+    let context_tokens = context_tokens(&model);
     let chat = ChatSettings {
         mode: ToolMode::Fenced,
         keep_reasoning: false,
         trim: TrimPolicy::new(context_tokens),
     };
-    let runtime = host.javascript.open().map_err(EvalError::Config)?;
+    let runtime = JavaScriptSettings::from(&host.python).open();
+    let runtime = runtime.map_err(EvalError::Config)?;
     let folder = text(&settings, "prompts").map(PathBuf::from);
     let rlm = Rlm::open(folder.as_deref(), chat, runtime)
         .map_err(|error| EvalError::Config(error.to_string()))?;
     settings.insert("prompts_sha256".to_owned(), json!(rlm.prompts_digest()));
-    let player = Arc::new(ModelPlayer {
-        model: Arc::new(model),
-        keep_reasoning: false,
-        context_tokens,
-        // The journal reserves the worst case of each transmission.
-        spend_guard: Arc::new(()),
-        request_timeout: None,
-    });
+    let player = player(model, context_tokens);
     let solver = RlmSolver {
         rlm,
         player,
         limits,
     };
     Ok((Box::new(solver), settings))
+}
+
+fn orchestrator(
+    name: &str,
+    mut settings: SolverSettings,
+    host: &SolverHost<'_>,
+) -> Result<(Box<dyn Solver>, SolverSettings), EvalError> {
+    let model = open_model(name, &mut settings, host)?;
+    let limits = limits(&settings, MAX_AGENT_DEPTH);
+    let context_tokens = context_tokens(&model);
+    let chat = ChatSettings::of_model(&model, false, context_tokens);
+    let runtime = host.python.open().map_err(EvalError::Config)?;
+    let folder = text(&settings, "prompts").map(PathBuf::from);
+    let solver = TaskSolver::open(folder.as_deref(), chat, runtime)
+        .map_err(|error| EvalError::Config(error.to_string()))?;
+    settings.insert("prompts_sha256".to_owned(), json!(solver.prompts_digest()));
+    let player = player(model, context_tokens);
+    let solver = OrchestratorSolver {
+        solver,
+        player,
+        limits,
+    };
+    Ok((Box::new(solver), settings))
+}
+
+/// Returns the limits of a conversation.
+fn limits(settings: &SolverSettings, default_depth: u64) -> Limits {
+    let number = |key: &str, default: u64| {
+        let number = settings.get(key).and_then(Value::as_u64);
+        u32::try_from(number.unwrap_or(default)).unwrap_or(u32::MAX)
+    };
+    Limits {
+        max_iterations: number("max_iterations", MAX_ITERATIONS),
+        max_depth: number("max_depth", default_depth),
+        ..Limits::DEFAULT
+    }
+}
+
+fn context_tokens(model: &Model) -> u64 {
+    let configured = model.config().limits.context_tokens;
+    configured.unwrap_or(CONTEXT_TOKENS)
+}
+
+fn player(model: Model, context_tokens: u64) -> Arc<ModelPlayer> {
+    Arc::new(ModelPlayer {
+        model: Arc::new(model),
+        keep_reasoning: false,
+        context_tokens,
+        // The journal reserves the worst case of each transmission.
+        spend_guard: Arc::new(()),
+        request_timeout: None,
+    })
 }
 
 fn hash(text: &str) -> String {

@@ -97,24 +97,7 @@ impl Solver for ModelSolver {
     }
 
     fn prompt(&self, question: &Question<'_>) -> Option<String> {
-        let request = self.request(question);
-        let parts = request.turns.iter().flat_map(|turn| &turn.parts);
-        let texts = parts.filter_map(|part| {
-            if let Part::Text { text } = part {
-                Some(text.as_str())
-            } else {
-                None
-            }
-        });
-        Some(
-            request
-                .system
-                .as_deref()
-                .into_iter()
-                .chain(texts)
-                .collect::<Vec<_>>()
-                .join("\n\n"),
-        )
+        Some(prompt_text(&self.request(question)))
     }
 
     fn cost_bound(&self, question: &Question<'_>) -> Option<CostBound> {
@@ -124,6 +107,17 @@ impl Solver for ModelSolver {
     fn estimate_cost(&self, question: &Question<'_>) -> Option<CostEstimate> {
         Some(estimate(&self.model, &self.request(question), question))
     }
+}
+
+/// Returns all texts of a request.
+pub(super) fn prompt_text(request: &Request) -> String {
+    let parts = request.turns.iter().flat_map(|turn| &turn.parts);
+    let texts = parts.filter_map(|part| match part {
+        Part::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    let texts: Vec<&str> = request.system.as_deref().into_iter().chain(texts).collect();
+    texts.join("\n\n")
 }
 
 /// Estimates the minimum cost of a request whose answer contains only grids.

@@ -2,18 +2,16 @@
 
 use std::sync::Arc;
 
-use rhae_agents::{AgentError, LoggedCalls, ModelPlayer};
+use rhae_agents::{LoggedCalls, ModelPlayer};
 use rhae_agents_llm::{Engine, Limits, Rlm, RlmEnd, RlmOutcome};
-use rhae_llm::{CostBound, Part, Request};
+use rhae_llm::{CostBound, Request};
 use rhae_protocol::EvalAnswer;
 use rhae_tasks::Task;
 use serde_json::{Value, json};
 
-use super::conversation_log::{ConversationLog, Spending};
-use super::model::estimate;
-use super::{
-    CostEstimate, Outcome, Question, RequestContext, Solver, SolverFailure, SolverFailureKind, Unit,
-};
+use super::conversation_log::{ConversationLog, Spending, failed};
+use super::model::{estimate, prompt_text};
+use super::{CostEstimate, Outcome, Question, RequestContext, Solver, Unit};
 
 /// A solver that invokes a recursive language model with a task as its context. Every reply and every
 /// output of code is in the journal, so that a resumed run continues a conversation where it
@@ -84,15 +82,7 @@ impl Solver for RlmSolver {
     }
 
     fn prompt(&self, question: &Question<'_>) -> Option<String> {
-        let request = self.first_request(question);
-        let mut text = request.system.clone().unwrap_or_default();
-        for part in request.turns.iter().flat_map(|turn| &turn.parts) {
-            if let Part::Text { text: part } = part {
-                text.push_str("\n\n");
-                text.push_str(part);
-            }
-        }
-        Some(text)
+        Some(prompt_text(&self.first_request(question)))
     }
 
     fn cost_bound(&self, question: &Question<'_>) -> Option<CostBound> {
@@ -118,26 +108,5 @@ fn answer(outcome: RlmOutcome) -> EvalAnswer {
         reasoning: Some(outcome.texts.join("\n\n")),
         finish,
         ..EvalAnswer::default()
-    }
-}
-
-/// Converts the error of a conversation. `expired` means that it was halted because its time was up
-/// while it waited for a limit.
-fn failed(error: AgentError, context: &RequestContext<'_>, expired: bool) -> SolverFailure {
-    let (kind, message, ends_run) = match error {
-        AgentError::Interrupted { reason, all_plays } if all_plays => {
-            (SolverFailureKind::Stopped, reason, !expired)
-        }
-        AgentError::Interrupted { reason, .. } => (SolverFailureKind::Status, reason, false),
-        AgentError::Stopped => {
-            let message = "the run was stopped".to_owned();
-            (SolverFailureKind::Stopped, message, false)
-        }
-        error => (SolverFailureKind::Garbled, error.to_string(), false),
-    };
-    SolverFailure {
-        kind: context.expired().unwrap_or(kind),
-        message,
-        ends_run,
     }
 }

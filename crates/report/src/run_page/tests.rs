@@ -287,6 +287,7 @@ fn facts_name_the_date_the_provider_and_the_settings() {
         prompts_dir: None,
         max_iterations: None,
         max_depth: None,
+        roles: std::collections::BTreeMap::new(),
     });
     report.summary.provider = Some("mock".to_owned());
     let spent = |cost_usd| ModelUsage {

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use rhae_eval::solver::{Solver, SolverHost, SolverOptions, create_solver};
 use rhae_eval::{
-    EvalError, EvalRequest, JavaScriptSettings, PlannedSet, PreparedEval, default_protocol,
+    EvalError, EvalRequest, PlannedSet, PreparedEval, PythonSettings, default_protocol,
     prepare_resumed,
 };
 use rhae_llm::Model;
@@ -34,7 +34,7 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<PreparedEval> {
             &sets,
             limits,
             args.retry_failed,
-            &host(args.unsafe_host)?,
+            &host(args.unsafe_host, args.python.as_deref())?,
         )?);
     }
     let data = DataArgs::new(args.data.clone(), args.set.clone());
@@ -52,7 +52,7 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<PreparedEval> {
         out: args.out.clone(),
         identity: args.identity.resolve(),
     };
-    Ok(request.prepare(&host(args.unsafe_host)?)?)
+    Ok(request.prepare(&host(args.unsafe_host, args.python.as_deref())?)?)
 }
 
 /// Returns the solver and the tests that the flags of a new run select.
@@ -60,7 +60,11 @@ pub(super) fn resolve(args: &EvalArgs) -> Result<(Box<dyn Solver>, Vec<PlannedSe
     let name = args.solver.as_deref().context("--solver is required")?;
     let protocol = args.protocol.unwrap_or(default_protocol(name));
     let settings = options(args).settings(name, protocol.prompt())?;
-    let (solver, _) = create_solver(name, settings, &host(args.unsafe_host)?)?;
+    let (solver, _) = create_solver(
+        name,
+        settings,
+        &host(args.unsafe_host, args.python.as_deref())?,
+    )?;
     let data = DataArgs::new(args.data.clone(), args.set.clone());
     Ok((solver, planned_sets(args, &data)?))
 }
@@ -88,13 +92,17 @@ fn planned_sets(args: &EvalArgs, data: &DataArgs) -> Result<Vec<PlannedSet>> {
 
 /// Returns what solvers need from this program: models of configuration files, and the sandbox for
 /// their code.
-pub(in crate::arc) fn host(unsafe_host: bool) -> Result<SolverHost<'static>> {
+pub(in crate::arc) fn host(
+    unsafe_host: bool,
+    python: Option<&Path>,
+) -> Result<SolverHost<'static>> {
     Ok(SolverHost {
         open_model: &open_model_file,
-        javascript: JavaScriptSettings {
+        python: PythonSettings {
             launcher: launcher()?,
+            python: python.map(Path::to_owned),
             unsafe_host,
-            ..JavaScriptSettings::default()
+            ..PythonSettings::default()
         },
     })
 }

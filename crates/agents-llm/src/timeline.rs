@@ -14,7 +14,7 @@ const MAX_STEPS: usize = 200;
 
 /// What an action led to, as the program predicts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Status {
+pub(crate) enum Status {
     Running,
     LevelCompleted,
     GameOver,
@@ -22,7 +22,7 @@ pub(super) enum Status {
 
 impl Status {
     /// Returns the status after an action.
-    pub(super) fn of(before: &Observation, after: &Observation) -> Self {
+    pub(crate) fn of(before: &Observation, after: &Observation) -> Self {
         if after.levels_completed != before.levels_completed || after.state == PlayState::Win {
             Self::LevelCompleted
         } else if after.state == PlayState::GameOver {
@@ -32,7 +32,7 @@ impl Status {
         }
     }
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Running => "RUNNING",
             Self::LevelCompleted => "LEVEL_COMPLETED",
@@ -51,75 +51,103 @@ struct Entry {
     /// The level on which the action was taken, from 1.
     level: u8,
     frame: Frame,
+    /// The last frame that shows the completed level, if the action completed one and was animated.
+    winning_frame: Option<Frame>,
 }
 
 /// The timeline of a play.
-pub(super) struct Timeline {
+pub(crate) struct Timeline {
     entries: Vec<Entry>,
     steps: usize,
-    /// The number of entries that the interpreter has.
-    synced: usize,
+}
+
+/// How much of a timeline an interpreter has.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    entries: usize,
 }
 
 impl Timeline {
-    pub(super) fn new(first: &Observation) -> Self {
+    pub(crate) fn new(first: &Observation) -> Self {
         let mut timeline = Self {
             entries: Vec::new(),
             steps: 0,
-            synced: 0,
         };
         timeline.restart(first);
         timeline
     }
 
     /// Returns the number of steps.
-    pub(super) fn steps(&self) -> usize {
+    pub(crate) fn steps(&self) -> usize {
         self.steps
     }
 
     /// Returns whether no action was taken since the start of the level or the last RESET.
-    pub(super) fn is_untouched(&self) -> bool {
+    pub(crate) fn is_untouched(&self) -> bool {
         self.entries
             .last()
             .is_none_or(|last| last.action.is_none() || last.status == Status::LevelCompleted)
     }
 
     /// Adds the start of an attempt.
-    pub(super) fn restart(&mut self, observation: &Observation) {
+    pub(crate) fn restart(&mut self, observation: &Observation) {
         self.entries.push(Entry {
             number: self.steps,
             action: None,
             status: Status::Running,
             level: observation.levels_completed + 1,
             frame: observation.settled().clone(),
+            winning_frame: None,
         });
     }
 
     /// Adds a step.
-    pub(super) fn add(&mut self, action: Action, before: &Observation, after: &Observation) {
+    pub(crate) fn add(&mut self, action: Action, before: &Observation, after: &Observation) {
         self.steps += 1;
+        let status = Status::of(before, after);
+        let winning_frame = match &after.frames[..] {
+            [.., last, _] if status == Status::LevelCompleted => Some(last.clone()),
+            _ => None,
+        };
         self.entries.push(Entry {
             number: self.steps,
             action: Some(action),
-            status: Status::of(before, after),
+            status,
             level: before.levels_completed + 1,
             frame: after.settled().clone(),
+            winning_frame,
         });
     }
 
-    /// Returns the entries that the interpreter does not know yet. If it was restarted, these are
+    /// Returns the board after a step; `winning` selects the last frame of a level that the step
+    /// completed.
+    pub(crate) fn board(&self, step: usize, winning: bool) -> Option<&Frame> {
+        let mut entries = self.entries.iter().rev();
+        let entry = entries.find(|entry| entry.number == step)?;
+        if winning {
+            return entry.winning_frame.as_ref();
+        }
+        Some(&entry.frame)
+    }
+
+    /// Returns the entries that an interpreter does not have yet. If it was restarted, these are
     /// all.
-    pub(super) fn news(&mut self, is_restarted: bool) -> Value {
-        let first = if is_restarted { 0 } else { self.synced };
-        self.synced = self.entries.len();
+    pub(crate) fn news(&self, reader: &mut Reader, is_restarted: bool) -> Value {
+        let first = if is_restarted { 0 } else { reader.entries };
+        reader.entries = self.entries.len();
+        let rows = |frame: &Frame| json!(board_text(frame).lines().collect::<Vec<_>>());
         let entry = |entry: &Entry| {
-            json!({
+            let mut described = json!({
                 "number": entry.number,
                 "action": entry.action.map(action_text),
                 "status": entry.status.name(),
                 "level": entry.level,
-                "rows": board_text(&entry.frame).lines().collect::<Vec<_>>(),
-            })
+                "rows": rows(&entry.frame),
+            });
+            if let Some(frame) = &entry.winning_frame {
+                described["winning_rows"] = rows(frame);
+            }
+            described
         };
         json!({
             "restart": first == 0,
@@ -128,7 +156,7 @@ impl Timeline {
     }
 
     /// Describes steps: what each changed. The last board is added if `with_board` is set.
-    pub(super) fn describe(&self, first: usize, last: usize, with_board: bool) -> String {
+    pub(crate) fn describe(&self, first: usize, last: usize, with_board: bool) -> String {
         let mut text = String::new();
         let mut previous: Option<&Entry> = None;
         let mut shown = None;
@@ -208,16 +236,24 @@ mod tests {
         assert!(lines[4].ends_with("LEVEL_COMPLETED: the frame shows the next level"));
         assert_eq!(timeline.describe(3, 3, true).lines().count(), 1 + 1 + 64);
         assert!(timeline.describe(7, 9, true).contains("steps 0 to 3"));
-        let all = timeline.news(false);
+        let mut reader = Reader::default();
+        let all = timeline.news(&mut reader, false);
         assert_eq!(
             (all["entries"].as_array().unwrap().len(), &all["restart"]),
             (5, &json!(true))
         );
-        let none = timeline.news(false);
+        let none = timeline.news(&mut reader, false);
         assert_eq!(
             (none["entries"].as_array().unwrap().len(), &none["restart"]),
             (0, &json!(false))
         );
-        assert_eq!(timeline.news(true)["entries"].as_array().unwrap().len(), 5);
+        let all = timeline.news(&mut reader, true);
+        assert_eq!(all["entries"].as_array().unwrap().len(), 5);
+        let mut animated = running(6, 2);
+        animated.frames.insert(0, Frame::filled(5));
+        timeline.add(Action::Action1, &running(4, 1), &animated);
+        let color = |winning| timeline.board(4, winning).map(|frame| frame.get(0, 0));
+        assert_eq!((color(false), color(true)), (Some(6), Some(5)));
+        assert_eq!(timeline.board(5, false), None);
     }
 }
