@@ -14,8 +14,9 @@ use std::fs;
 use std::path::Path;
 
 use rhae_board::{Audience, Board};
-use rhae_protocol::{BoardId, BoardRecord};
-use rhae_protocol::{BoardManifest, BoardRow, BoardView, ManifestFile, PublishedResult, SOFTWARE};
+use rhae_protocol::{
+    BoardId, BoardManifest, BoardRecord, BoardRow, BoardView, ManifestFile, PublishedResult,
+};
 use rhae_study::text_digest;
 
 use crate::view::board_view;
@@ -54,7 +55,6 @@ pub async fn export_board(
     }
     let manifest = BoardManifest {
         board: id.clone(),
-        software: SOFTWARE.to_owned(),
         complete,
         files: files
             .iter()

@@ -1,6 +1,6 @@
 //! The files of a run that a board stores: its configuration, its journal and its recordings.
 //!
-//! A run folder comes from outside, so every path is checked before it is opened, sizes are limited,
+//! A run folder is untrusted, so every path is checked before it is opened, sizes are limited,
 //! and links are not followed. Paths of the machine that played are removed from the configuration.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! The file `submission.yaml` of the community leaderboard of ARC-AGI: reading and writing.
 //!
-//! A submission comes from outside: aliases, deep nesting and large files are refused, a number is
+//! A submission is untrusted: aliases, deep nesting and large files are refused, a number is
 //! never read from a boolean, and texts are not interpreted. The claim of a version never enters a
 //! ranking; it needs a run folder to become more than a claim.
 

@@ -102,7 +102,7 @@ impl Board {
         self.head.seq
     }
 
-    /// Returns the hash of the last record. Whoever keeps it can detect a changed log.
+    /// Returns the hash of the last record. A reader who keeps it can detect a changed log.
     pub const fn head(&self) -> &Digest {
         &self.head.hash
     }

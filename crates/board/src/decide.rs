@@ -133,7 +133,7 @@ fn note(text: String, what: &'static str) -> Result<String, Rejection> {
     Ok(text.to_owned())
 }
 
-/// Refuses flags that follow from the row, so that nobody can set or remove them.
+/// Refuses to set or remove flags that follow from the row.
 fn check_manual(flag: BoardFlag) -> Result<(), Rejection> {
     match flag {
         BoardFlag::Stale | BoardFlag::Exposed | BoardFlag::Suspicious | BoardFlag::Copied => Ok(()),

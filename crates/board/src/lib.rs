@@ -10,7 +10,7 @@
 //! | What does a board fix? | [`check_definition`] |
 //! | What happens now? | [`Board`], [`Command`] |
 //! | Why was that refused? | [`Rejection`], [`Rule`] |
-//! | Who is first? | [`board_rows`], [`compare_rows`] |
+//! | What are the ranks? | [`board_rows`], [`compare_rows`] |
 //! | What was announced and released? | [`registration_rows`], [`release_rows`] |
 //! | Is all of it true? | [`verify_board`] |
 //!

@@ -12,7 +12,7 @@ use crate::state::{BoardState, Entry};
 /// Who reads the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// Everybody. Of a hidden set, they see only rounded aggregates.
+    /// All readers. Of a hidden set, they see only rounded aggregates.
     Public,
     /// The organiser, who sees everything.
     Organiser,

@@ -1,4 +1,4 @@
-//! Leaderboards: what a board fixes, who is on it, and what a row of it proves.
+//! Leaderboards: what a board fixes, the systems on it, and what a row proves.
 
 use std::fmt;
 
@@ -101,7 +101,7 @@ impl SetVisibility {
 #[serde(deny_unknown_fields)]
 pub struct BoardEnvironment {
     pub id: EnvironmentVersion,
-    /// Whether the environment is part of the public program, so that everybody can read its rules.
+    /// Whether the environment is part of the public program, so that its rules can be read.
     #[serde(default)]
     pub built_in: bool,
     /// The digest of the source of a hosted game.
@@ -169,7 +169,7 @@ pub struct BoardAuthor {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exposure {
-    /// The authors say that nobody saw it.
+    /// The authors say that neither they nor the training data saw it.
     None,
     Seen,
     #[default]
@@ -211,7 +211,7 @@ impl VerificationState {
     /// Returns what a row in this state proves.
     pub const fn proves(self) -> &'static str {
         match self {
-            Self::Claimed => "Somebody submitted it.",
+            Self::Claimed => "An author submitted it.",
             Self::Replayed => {
                 "These actions, on these environments, give this score: every recording was replayed and scored by the board."
             }
@@ -235,7 +235,7 @@ impl VerificationState {
                 "Who chose the actions, that this was the first contact with the environments, or that no other try was dropped."
             }
             Self::Witnessed => {
-                "Which program chose the actions, or that nobody practised before with another key."
+                "Which program chose the actions, or that its authors did not practise before with another key."
             }
             Self::Reproduced => "That the authors never saw the set.",
             Self::Official => "That the set was not in the training data of the model.",

@@ -212,7 +212,6 @@ pub struct RowComparison {
 #[serde(deny_unknown_fields)]
 pub struct BoardManifest {
     pub board: BoardId,
-    pub software: String,
     /// Whether the export has all records. Otherwise it has aggregates only and cannot be checked.
     pub complete: bool,
     pub files: Vec<ManifestFile>,
