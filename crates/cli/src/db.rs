@@ -171,9 +171,10 @@ fn counts_text(counts: &DatabaseCounts) -> String {
         keys,
         links,
         study_records,
+        board_records,
     } = counts;
     format!(
-        "{cards} scorecards, {plays} plays, {entries} entries, {keys} keys, {links} links, {study_records} study records"
+        "{cards} scorecards, {plays} plays, {entries} entries, {keys} keys, {links} links, {study_records} study records, {board_records} board records"
     )
 }
 

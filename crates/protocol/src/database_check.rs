@@ -46,4 +46,6 @@ pub struct DatabaseCounts {
     pub links: u64,
     /// Records in the logs of human studies.
     pub study_records: u64,
+    /// Records in the logs of leaderboards.
+    pub board_records: u64,
 }

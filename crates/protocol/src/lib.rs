@@ -14,6 +14,7 @@
 //! | analysis | [`ExploredLevel`], [`ValidationReport`], [`DatabaseReport`] | `--json` of `rhae explore`, `rhae validate` and `rhae db check` |
 //! | REST bodies | [`CommandBody`], [`OpeningBody`], [`FrameResponse`], [`GameListing`], [`PlayListing`], [`PlayEvent`] | the HTTP API |
 //! | facts, scores, keys | [`GameFacts`], [`LevelScores`], [`KeyListing`], [`NoveltyReport`] | `--json` of commands |
+//! | leaderboards | [`BoardDefinition`], [`BoardRecord`], [`BoardView`] | what a board fixes, its log and its rows |
 //! | human studies | [`StudyProtocol`], [`StudyRecord`], [`StudySummary`], [`BaselineFile`] | the log, the protocol, the numbers and the published baselines of a study |
 //! | packed frames | [`Packer`], [`ObservationView`] | browser player, event streams |
 //!
@@ -55,6 +56,9 @@
 mod action;
 mod agent;
 mod analysis;
+mod board;
+mod board_event;
+mod board_view;
 mod contamination;
 mod database_check;
 mod ending;
@@ -94,6 +98,19 @@ pub use analysis::{
     DifferenceSources, EnvironmentDifference, Generalisation, GeneralisationGap, LevelAttempt,
     LevelDifference, MeanScore, PairComparison, PublishedResult, RunComparison, RunRank,
     RunsReport,
+};
+pub use board::{
+    BOARD_RULES, BoardAuthor, BoardDefinition, BoardEnvironment, BoardFlag, BoardId, BoardKind,
+    BoardLevel, BoardSet, BoardSystem, CostBasis, EntryId, Exposure, PeopleScore, RegistrationId,
+    RetractionReason, SetVisibility, VerificationState,
+};
+pub use board_event::{
+    BoardClaim, BoardCost, BoardCount, BoardEvent, BoardPlay, BoardRecord, BoardRun, LevelLog,
+};
+pub use board_view::{
+    BoardChange, BoardCheck, BoardManifest, BoardRow, BoardView, Contest, ManifestFile,
+    RegistrationRow, ReleaseRow, RowComparison, RowCost, RowEnvironment, RowFlag, RowRank,
+    RowScore, Tombstone,
 };
 pub use contamination::{
     CONTAMINATION_VERSION, ColorAssociation, ColorProbe, ColorTest, ContaminationReport,

@@ -31,6 +31,8 @@ macro_rules! texts {
     )*};
 }
 
+pub(crate) use texts;
+
 texts! {
     StudyId,
     /// The random pseudonym of a person within a study.

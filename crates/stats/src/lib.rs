@@ -15,6 +15,9 @@
 //! | guesses that are right by chance | [`random_matches_p`], [`binomial_tail_p`] |
 //! | order of several systems | [`rank()`] |
 //! | score against cost | [`pareto_frontier`] |
+//! | a score of part of a set | [`partial_score`], [`tier_ends`], [`tier_promotes`] |
+//! | feedback on a hidden set | [`ladder()`], [`ladder_leak_bits`] |
+//! | a claimed score and reruns | [`predict_95`] |
 //! | median of few counts | [`median_interval_95`] |
 //! | second-best or upper-median count of the people tested | [`resampled_second_best`], [`resampled_upper_median`], [`leave_one_out`] |
 //! | share of people who complete each level | [`kaplan_meier`] |
@@ -40,6 +43,7 @@ mod competing_risks;
 mod distribution;
 mod frontier;
 mod generator;
+mod ladder;
 mod lattice;
 mod matches;
 mod mean;
@@ -51,9 +55,11 @@ mod permutation;
 mod planning;
 mod ranks;
 mod rasch;
+mod reproduction;
 mod sign_flip;
 mod sums;
 mod survival;
+mod tiers;
 mod units;
 #[cfg(test)]
 mod worked_example;
@@ -66,6 +72,7 @@ pub use bootstrap::{
 pub use competing_risks::{IncidencePoint, TimedEvent, aalen_johansen};
 pub use frontier::{CostedScore, pareto_frontier};
 pub use generator::GENERATOR;
+pub use ladder::{answers_leak_bits, ladder, ladder_leak_bits};
 pub use matches::{binomial_tail_p, random_matches_p};
 pub use mean::{MeanInterval, mean_interval_95};
 pub use middle::median;
@@ -78,5 +85,7 @@ pub use permutation::{Permutation, permutation_test};
 pub use planning::{StudySize, pass_probability, people_for_power, sittings_needed};
 pub use ranks::{Rank, Ranking, rank};
 pub use rasch::{RaschEstimate, Response, rasch};
+pub use reproduction::{MIN_RERUNS, Prediction, predict_95};
 pub use sign_flip::{SAMPLED_FLIPS, SignFlip, sign_flip_test};
 pub use survival::{Progress, RiskSet, SurvivalPoint, kaplan_meier, risk_sets};
+pub use tiers::{PartialScore, luck_tail_p, partial_score, tier_ends, tier_promotes};

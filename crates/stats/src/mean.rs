@@ -40,7 +40,7 @@ pub fn mean_interval_95(values: &[f64]) -> Option<MeanInterval> {
 }
 
 /// Returns the 97.5 % quantile of Student's t-distribution.
-fn student_t_975(degrees: usize) -> f64 {
+pub(crate) fn student_t_975(degrees: usize) -> f64 {
     StudentsT::new(0.0, 1.0, degrees as f64)
         .expect("the number of degrees of freedom is positive")
         .inverse_cdf(0.975)

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::{
-    KeyStore, ShareStore, SqliteOptions, SqliteStore, Store, StoreError, StudyStore,
+    BoardStore, KeyStore, ShareStore, SqliteOptions, SqliteStore, Store, StoreError, StudyStore,
     is_postgres_url,
 };
 #[cfg(feature = "postgres")]
@@ -121,6 +121,15 @@ impl Database {
 
     /// Returns the storage of human studies.
     pub fn studies(&self) -> Arc<dyn StudyStore> {
+        match self {
+            Self::Sqlite(_, store) => Arc::clone(store) as _,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_, store) => Arc::clone(store) as _,
+        }
+    }
+
+    /// Returns the storage of leaderboards.
+    pub fn boards(&self) -> Arc<dyn BoardStore> {
         match self {
             Self::Sqlite(_, store) => Arc::clone(store) as _,
             #[cfg(feature = "postgres")]

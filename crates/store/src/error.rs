@@ -96,6 +96,10 @@ pub enum StoreError {
     /// appended to its log.
     #[error("the study has advanced in the meantime: its last record is {0}")]
     StudyConflict(u64),
+    /// The caller has not seen the last record of the board, usually because another server has
+    /// appended to its log.
+    #[error("the board has advanced in the meantime: its last record is {0}")]
+    BoardConflict(u64),
 }
 
 impl StoreError {
@@ -139,6 +143,7 @@ impl StoreError {
                 | Self::Conflict(_)
                 | Self::KeyUsed
                 | Self::StudyConflict(_)
+                | Self::BoardConflict(_)
         )
     }
 }

@@ -1,8 +1,8 @@
 //! Durable storage for scorecards, plays with their action logs, and API keys.
 //!
 //! A server talks to its database through traits: [`Store`] holds cards, plays and logs, [`KeyStore`]
-//! API keys, [`ShareStore`] published links, [`StudyStore`] the logs of human studies, and
-//! [`IdentityStore`] the contact data of their participants. Two implementations pass the same tests:
+//! API keys, [`ShareStore`] published links, [`StudyStore`] the logs of human studies,
+//! [`IdentityStore`] the contact data of their participants, and [`BoardStore`] the logs of boards. Two implementations pass the same tests:
 //!
 //! | type | use |
 //! | --- | --- |
@@ -103,6 +103,7 @@
 //! ```
 
 mod backup;
+mod boards;
 mod database;
 mod error;
 mod idempotency;
@@ -121,6 +122,7 @@ mod summary;
 mod tables;
 mod usage;
 
+pub use boards::{BoardAppend, BoardFile, BoardStore};
 pub use database::Database;
 pub use error::StoreError;
 pub use idempotency::{CompletedRequest, IdempotencyKey, RequestOutcome};

@@ -14,6 +14,7 @@
 //! API keys and for the ages that a caller expresses as the difference of two times.
 
 pub(crate) mod backup;
+mod boards;
 mod cards;
 mod counts;
 mod deadline;

@@ -3,6 +3,7 @@
 //! The database is in WAL mode with `synchronous=FULL`: a commit is on disk before the caller gets
 //! its result, and readers never wait for the writer.
 
+mod boards;
 pub(crate) mod copy;
 mod counts;
 pub(crate) mod identities;

@@ -29,7 +29,7 @@ pub(crate) struct Table {
 use Kind::{Boolean, Bytes, Escaped, Integer, Text};
 
 /// A table follows the tables that it refers to.
-pub(crate) const TABLES: [Table; 10] = [
+pub(crate) const TABLES: [Table; 12] = [
     Table {
         name: "cards",
         columns: &[
@@ -162,6 +162,17 @@ pub(crate) const TABLES: [Table; 10] = [
         name: "study_files",
         columns: &[("study", Text), ("name", Text), ("content", Text)],
         // A file has an entry for each level of each environment.
+        chunk: 8,
+    },
+    Table {
+        name: "board_events",
+        columns: &[("board", Text), ("seq", Integer), ("record", Text)],
+        chunk: 1000,
+    },
+    Table {
+        name: "board_files",
+        columns: &[("board", Text), ("name", Text), ("content", Text)],
+        // A recording may have many megabytes.
         chunk: 8,
     },
 ];

@@ -39,11 +39,13 @@ const LAYERS: &[(&str, u8)] = &[
     ("rhae-datasets", 4),
     ("rhae-inspect", 4),
     ("rhae-study", 4),
+    ("rhae-board", 5),
     ("rhae-eval", 5),
     ("rhae-harness", 5),
     ("rhae-study-service", 5),
     ("rhae-tui", 5),
     ("rhae-analysis", 6),
+    ("rhae-board-service", 6),
     ("rhae-server", 6),
     ("rhae-bench", 6),
     ("rhae-cli", 7),
@@ -58,9 +60,9 @@ const DEV: u8 = 9;
 
 /// Crates that may not use I/O, clocks or ambient randomness. Each has a `clippy.toml` that bans
 /// the corresponding functions.
-const PURE: [&str; 12] = [
-    "engine", "scoring", "stats", "tasks", "games", "explore", "percept", "solve", "session",
-    "study", "validate", "web",
+const PURE: [&str; 13] = [
+    "board", "engine", "scoring", "stats", "tasks", "games", "explore", "percept", "solve",
+    "session", "study", "validate", "web",
 ];
 
 /// Files that may exceed [`MAX_LINES`], with the reason.

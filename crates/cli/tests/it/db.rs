@@ -157,7 +157,8 @@ fn backup_of_a_running_server_is_restored_and_continued() {
         remote.act("kq19", &guid, Action::Action1).unwrap();
     }
     let backup = rhae(folder.path(), &["db", "backup", "backup.db"]).succeeded();
-    let counts = "1 scorecards, 1 plays, 8 entries, 0 keys, 0 links, 0 study records";
+    let counts =
+        "1 scorecards, 1 plays, 8 entries, 0 keys, 0 links, 0 study records, 0 board records";
     assert_eq!(backup.out, format!("backup.db: {counts}\n"));
     rhae(folder.path(), &["db", "backup", "backup.db"]).failed_with("exists already");
     // What happens after the backup is not in it.

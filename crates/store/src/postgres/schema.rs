@@ -13,7 +13,9 @@ use crate::StoreError;
 /// The advisory lock that a server holds while it migrates the schema: "Rhae" in ASCII.
 const MIGRATION_LOCK: i64 = 0x5268_6165;
 
-const MIGRATIONS: [&str; 7] = [FIRST, VISITORS, USAGE, SOURCES, KEY_LIMITS, SHARES, STUDIES];
+const MIGRATIONS: [&str; 8] = [
+    FIRST, VISITORS, USAGE, SOURCES, KEY_LIMITS, SHARES, STUDIES, BOARDS,
+];
 
 /// `uses` is separate from `cards`, so that recording a use does not conflict with transactions
 /// that hold a shared lock on the card. `alive` has one row: the time of the last heartbeat of any
@@ -175,6 +177,23 @@ const STUDIES: &str = "
         name    text NOT NULL,
         content text NOT NULL,
         PRIMARY KEY (study, name)
+    );
+";
+
+/// Adds the event logs of leaderboards and the files of their runs.
+const BOARDS: &str = "
+    CREATE TABLE rhae.board_events (
+        board  text NOT NULL,
+        seq    bigint NOT NULL,
+        record text NOT NULL,
+        PRIMARY KEY (board, seq)
+    );
+
+    CREATE TABLE rhae.board_files (
+        board   text NOT NULL,
+        name    text NOT NULL,
+        content text NOT NULL,
+        PRIMARY KEY (board, name)
     );
 ";
 

@@ -106,6 +106,7 @@ pub(crate) fn counts(connection: &Connection) -> Result<DatabaseCounts, StoreErr
         keys: count("api_keys")?,
         links: count("shares")?,
         study_records: count("study_events")?,
+        board_records: count("board_events")?,
     })
 }
 

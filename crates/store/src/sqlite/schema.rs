@@ -11,7 +11,7 @@ use crate::sqlite::readers::number;
 /// Marks the file as a database of this application: "Rhae" in ASCII.
 const APPLICATION_ID: i64 = 0x5268_6165;
 
-const MIGRATIONS: [&str; 10] = [
+const MIGRATIONS: [&str; 11] = [
     CARDS_AND_PLAYS,
     COUNTS,
     REQUESTS,
@@ -22,6 +22,7 @@ const MIGRATIONS: [&str; 10] = [
     KEY_LIMITS,
     SHARES,
     STUDIES,
+    BOARDS,
 ];
 
 const CARDS_AND_PLAYS: &str = "
@@ -180,6 +181,23 @@ const STUDIES: &str = "
         name    TEXT NOT NULL,
         content TEXT NOT NULL,
         PRIMARY KEY (study, name)
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// Adds the event logs of leaderboards and the files of their runs.
+const BOARDS: &str = "
+    CREATE TABLE board_events (
+        board  TEXT NOT NULL,
+        seq    INTEGER NOT NULL,
+        record TEXT NOT NULL,
+        PRIMARY KEY (board, seq)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE board_files (
+        board   TEXT NOT NULL,
+        name    TEXT NOT NULL,
+        content TEXT NOT NULL,
+        PRIMARY KEY (board, name)
     ) STRICT, WITHOUT ROWID;
 ";
 

@@ -22,11 +22,11 @@ use crate::sqlite::counts::Counts;
 use crate::sqlite::keys::{self, KeyCommand};
 use crate::sqlite::readers::{all, first, number};
 use crate::sqlite::shares::{self, ShareCommand};
-use crate::sqlite::{HEAD, requests, rows, studies};
+use crate::sqlite::{HEAD, boards, requests, rows, studies};
 use crate::usage;
 use crate::{
-    CardId, CardKey, IdempotencyKey, NewCard, NewPlay, PlayId, PlayKey, Snapshot, StaleCutoffs,
-    StoreError, StudyAppend,
+    BoardAppend, CardId, CardKey, IdempotencyKey, NewCard, NewPlay, PlayId, PlayKey, Snapshot,
+    StaleCutoffs, StoreError, StudyAppend,
 };
 
 /// The maximum number of commands per transaction, which bounds the latency of the first command.
@@ -50,6 +50,7 @@ pub(crate) enum Command {
     Key(KeyCommand),
     Share(ShareCommand),
     AppendStudy(Box<StudyAppend>),
+    AppendBoard(Box<BoardAppend>),
 }
 
 pub(crate) struct Append {
@@ -164,6 +165,7 @@ const fn is_failure(error: &StoreError) -> bool {
             | StoreError::TooManyPlays(_)
             | StoreError::TooManyShares(_)
             | StoreError::StudyConflict(_)
+            | StoreError::BoardConflict(_)
     )
 }
 
@@ -198,6 +200,9 @@ impl Batch<'_> {
             }
             Command::AppendStudy(append) => {
                 studies::append(self.connection, &append).map(|()| Output::Nothing)
+            }
+            Command::AppendBoard(append) => {
+                boards::append(self.connection, &append).map(|()| Output::Nothing)
             }
             Command::Append(append) => self.append(&append),
             Command::SaveSnapshot { play, snapshot } => self.save_snapshot(play, &snapshot),

@@ -243,7 +243,7 @@ async fn backup_keeps_an_old_schema_and_restoration_migrates_it() {
     open(&at("rhae.db")).await.close().await;
     crate::files::sql(
         &at("rhae.db"),
-        "DROP TABLE shares; DROP TABLE study_events; DROP TABLE study_files; PRAGMA user_version = 8",
+        "DROP TABLE shares; DROP TABLE study_events; DROP TABLE study_files; DROP TABLE board_events; DROP TABLE board_files; PRAGMA user_version = 8",
     );
     let counts = Database::backup(&at("rhae.db"), &at("backup.db"))
         .await

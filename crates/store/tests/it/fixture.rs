@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rhae_store::{
-    KeyStore, PostgresAddress, PostgresStore, ShareStore, SqliteOptions, SqliteStore, Store,
-    StudyStore,
+    BoardStore, KeyStore, PostgresAddress, PostgresStore, ShareStore, SqliteOptions, SqliteStore,
+    Store, StudyStore,
 };
 use rhae_testkit::Postgres;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -18,6 +18,7 @@ pub(crate) struct Fixture {
     pub(crate) keys: Arc<dyn KeyStore>,
     pub(crate) shares: Arc<dyn ShareStore>,
     pub(crate) studies: Arc<dyn StudyStore>,
+    pub(crate) boards: Arc<dyn BoardStore>,
     commits: Box<dyn Fn() -> u64>,
     backend: Backend,
 }
@@ -33,11 +34,13 @@ impl Fixture {
         let store = Arc::new(open(&folder).await);
         let (commits, keys) = (Arc::clone(&store), Arc::clone(&store));
         let (shares, studies) = (Arc::clone(&store), Arc::clone(&store));
+        let boards = Arc::clone(&store);
         Self {
             store,
             keys,
             shares,
             studies,
+            boards,
             commits: Box::new(move || commits.commits()),
             backend: Backend::Sqlite(folder),
         }
@@ -53,11 +56,13 @@ impl Fixture {
         sql(&server, clock).await;
         let (commits, keys) = (Arc::clone(&store), Arc::clone(&store));
         let (shares, studies) = (Arc::clone(&store), Arc::clone(&store));
+        let boards = Arc::clone(&store);
         Some(Self {
             store,
             keys,
             shares,
             studies,
+            boards,
             commits: Box::new(move || commits.commits()),
             backend: Backend::Postgres(server),
         })

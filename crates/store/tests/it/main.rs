@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod backup;
+mod boards;
 mod commits;
 mod failures;
 mod files;

@@ -1,0 +1,369 @@
+//! Executes the commands of boards.
+
+use std::sync::Arc;
+
+use rhae_board::{Board, Command, ORGANISER};
+use rhae_engine::Catalog;
+use rhae_protocol::{
+    BoardCheck, BoardClaim, BoardDefinition, BoardEvent, BoardId, BoardRecord, BoardSystem,
+    EntryId, RegistrationId,
+};
+use rhae_store::{BoardAppend, BoardFile, BoardStore, StoreError};
+
+use crate::BoardError;
+use crate::export_check::read_export;
+use crate::run_check::verify_run;
+use crate::run_files::RunFiles;
+
+/// The number of records per read.
+const PAGE: u32 = 5_000;
+/// How often a command is decided again because another server has appended first.
+const MAX_ATTEMPTS: usize = 100;
+
+/// The boards of a database.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_board_service::{BoardService, board_set};
+/// use rhae_engine::Catalog;
+/// use rhae_games::Builtin;
+/// use rhae_protocol::{BOARD_RULES, BoardDefinition, BoardKind, SetVisibility};
+/// use rhae_store::Database;
+///
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let folder = tempfile::tempdir()?;
+/// let database = Database::open(&folder.path().join("rhae.db")).await?;
+/// let service = BoardService::new(database.boards());
+/// let definition = BoardDefinition {
+///     rules_version: BOARD_RULES,
+///     kind: BoardKind::Community,
+///     title: "Built-in environments".to_owned(),
+///     set: board_set("built-in", SetVisibility::Public, &Builtin.list()),
+///     method: "docs-2026-04".to_owned(),
+///     budget: "5x".to_owned(),
+///     prompt_sha256: None,
+///     people: None,
+/// };
+/// service.create(1_000, &"main".into(), definition).await?;
+/// assert_eq!(service.load(&"main".into()).await?.last_seq(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct BoardService {
+    store: Arc<dyn BoardStore>,
+}
+
+/// A submission: who submits what, and the files of its runs.
+#[derive(Clone, Debug, Default)]
+pub struct Submission {
+    /// The author who submits.
+    pub actor: String,
+    pub registration: Option<RegistrationId>,
+    pub claim: BoardClaim,
+    pub runs: Vec<RunFiles>,
+}
+
+/// Checks that a text can be the id of a board, a row or a registration.
+///
+/// # Errors
+///
+/// Returns [`BoardError::Id`] if it cannot.
+pub fn check_board_id(id: &str) -> Result<&str, BoardError> {
+    let plain =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-');
+    if (1..=40).contains(&id.len()) && id.bytes().all(plain) {
+        Ok(id)
+    } else {
+        Err(BoardError::Id(id.to_owned()))
+    }
+}
+
+impl BoardService {
+    pub fn new(store: Arc<dyn BoardStore>) -> Self {
+        Self { store }
+    }
+
+    /// Creates a board.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BoardError::Exists`] if there is a board with this id, and
+    /// [`BoardError::Rejected`] if the definition is not accepted.
+    pub async fn create(
+        &self,
+        now_ms: u64,
+        id: &BoardId,
+        definition: BoardDefinition,
+    ) -> Result<Vec<BoardRecord>, BoardError> {
+        check_board_id(id.as_str())?;
+        let (_, records) = Board::create(now_ms, id.clone(), definition)?;
+        let append = BoardAppend {
+            board: id.clone(),
+            last_seq: 0,
+            records: records.clone(),
+            files: Vec::new(),
+        };
+        match self.store.append_board(append).await {
+            Ok(()) => Ok(records),
+            Err(StoreError::BoardConflict(_)) => Err(BoardError::Exists(id.clone())),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Returns the ids of all boards in ascending order.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BoardError::Store`] if the database fails.
+    pub async fn list(&self) -> Result<Vec<BoardId>, BoardError> {
+        Ok(self.store.boards().await?)
+    }
+
+    /// Returns the newest state of a board.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BoardError::Unknown`] if there is no such board, and [`BoardError::Log`] if its log
+    /// is not valid.
+    pub async fn load(&self, id: &BoardId) -> Result<Board, BoardError> {
+        let records = self.records(id).await?;
+        Board::replay(&records).map_err(|error| BoardError::Log {
+            board: id.clone(),
+            error,
+        })
+    }
+
+    /// Returns the whole log of a board.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BoardError::Unknown`] if there is no such board.
+    pub async fn records(&self, id: &BoardId) -> Result<Vec<BoardRecord>, BoardError> {
+        let mut records: Vec<BoardRecord> = Vec::new();
+        loop {
+            let after = records.last().map_or(0, |record| record.seq);
+            let page = self.store.board_records(id, after, PAGE).await?;
+            let is_last = page.len() < usize::try_from(PAGE).unwrap_or(usize::MAX);
+            records.extend(page);
+            if is_last {
+                break;
+            }
+        }
+        if records.is_empty() {
+            return Err(BoardError::Unknown(id.clone()));
+        }
+        Ok(records)
+    }
+
+    /// Returns the files of all runs of a board.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BoardError::Store`] if the database fails.
+    pub async fn files(&self, id: &BoardId) -> Result<Vec<BoardFile>, BoardError> {
+        Ok(self.store.board_files(id, "").await?)
+    }
+
+    /// Executes a command of an actor, and stores files with its records.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BoardError::Rejected`] if the rules do not accept the command, and the errors of
+    /// [`BoardService::load`].
+    pub async fn execute(
+        &self,
+        id: &BoardId,
+        now_ms: u64,
+        actor: &str,
+        command: &Command,
+        files: Vec<BoardFile>,
+    ) -> Result<Vec<BoardRecord>, BoardError> {
+        for _ in 0..MAX_ATTEMPTS {
+            let board = self.load(id).await?;
+            let records = board.prepare(now_ms, actor, command)?;
+            if records.is_empty() {
+                return Ok(records);
+            }
+            let append = BoardAppend {
+                board: id.clone(),
+                last_seq: board.last_seq(),
+                records: records.clone(),
+                files: files.clone(),
+            };
+            match self.store.append_board(append).await {
+                Ok(()) => return Ok(records),
+                Err(StoreError::BoardConflict(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(BoardError::Contended(id.clone()))
+    }
+
+    /// Submits a system and replays its runs. A run that does not replay leaves the row claimed and
+    /// is recorded with the reason.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BoardError::Rejected`] if the rules refuse the submission or one of its runs. The
+    /// runs are verified first, so that nothing is stored of a refused submission.
+    pub async fn submit(
+        &self,
+        id: &BoardId,
+        now_ms: u64,
+        entry: &EntryId,
+        system: BoardSystem,
+        submission: Submission,
+        catalog: &dyn Catalog,
+    ) -> Result<Vec<BoardRecord>, BoardError> {
+        check_board_id(entry.as_str())?;
+        let submit = Command::Submit {
+            entry: entry.clone(),
+            system: Box::new(system),
+            registration: submission.registration,
+            claim: submission.claim,
+        };
+        let mut board = self.load(id).await?;
+        let mut all = board.prepare(now_ms, &submission.actor, &submit)?;
+        commit(id, &mut board, &all)?;
+        let mut files = Vec::new();
+        for run in &submission.runs {
+            let (command, stored) = run_command(&board, entry, run, catalog);
+            let records = board.prepare(now_ms, ORGANISER, &command)?;
+            commit(id, &mut board, &records)?;
+            all.extend(records);
+            files.extend(stored);
+        }
+        self.append(id, all, files).await
+    }
+
+    /// Replays a run and adds it to a row.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`BoardService::execute`].
+    pub async fn add_run(
+        &self,
+        id: &BoardId,
+        now_ms: u64,
+        entry: &EntryId,
+        run: &RunFiles,
+        catalog: &dyn Catalog,
+    ) -> Result<Vec<BoardRecord>, BoardError> {
+        let board = self.load(id).await?;
+        let (command, files) = run_command(&board, entry, run, catalog);
+        self.execute(id, now_ms, ORGANISER, &command, files).await
+    }
+
+    /// Replays runs of the organiser, and compares the score of a row with them.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BoardError::Run`] if a run does not replay, and the errors of
+    /// [`BoardService::execute`].
+    pub async fn reproduce(
+        &self,
+        id: &BoardId,
+        now_ms: u64,
+        entry: &EntryId,
+        runs: &[RunFiles],
+        catalog: &dyn Catalog,
+    ) -> Result<Vec<BoardRecord>, BoardError> {
+        let board = self.load(id).await?;
+        let definition = &board.state().definition;
+        let mut verified = Vec::new();
+        let mut files = Vec::new();
+        for run in runs {
+            verified.push(verify_run(definition, run, catalog)?);
+            files.extend(run.board_files());
+        }
+        let command = Command::Reproduce {
+            entry: entry.clone(),
+            runs: verified,
+        };
+        self.execute(id, now_ms, ORGANISER, &command, files).await
+    }
+
+    /// Imports a complete export as a board with the same id, after checking it. Returns the check;
+    /// nothing is stored if it has findings.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BoardError::Export`] if the folder is not a complete export, and
+    /// [`BoardError::Exists`] if there is a board with its id.
+    pub async fn import(
+        &self,
+        folder: &std::path::Path,
+        catalog: &dyn Catalog,
+    ) -> Result<BoardCheck, BoardError> {
+        let (check, records, files) = read_export(folder, catalog)?;
+        if check.findings.is_empty() {
+            match self.append(&check.board, records, files).await {
+                Err(BoardError::Contended(id)) => return Err(BoardError::Exists(id)),
+                other => other?,
+            };
+        }
+        Ok(check)
+    }
+
+    /// Appends records that were decided on the log as it was.
+    async fn append(
+        &self,
+        id: &BoardId,
+        records: Vec<BoardRecord>,
+        files: Vec<BoardFile>,
+    ) -> Result<Vec<BoardRecord>, BoardError> {
+        let append = BoardAppend {
+            board: id.clone(),
+            last_seq: records.first().map_or(0, |record| record.seq - 1),
+            records: records.clone(),
+            files,
+        };
+        match self.store.append_board(append).await {
+            Ok(()) => Ok(records),
+            Err(StoreError::BoardConflict(_)) => Err(BoardError::Contended(id.clone())),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Returns the command that adds a run, or that records why it is not accepted, with the files to
+/// store.
+fn run_command(
+    board: &Board,
+    entry: &EntryId,
+    run: &RunFiles,
+    catalog: &dyn Catalog,
+) -> (Command, Vec<BoardFile>) {
+    let entry = entry.clone();
+    match verify_run(&board.state().definition, run, catalog) {
+        Ok(verified) => {
+            let run_box = Box::new(verified);
+            (
+                Command::AddRun {
+                    entry,
+                    run: run_box,
+                },
+                run.board_files(),
+            )
+        }
+        Err(error) => {
+            let reason = error.to_string();
+            (Command::RefuseRun { entry, reason }, Vec::new())
+        }
+    }
+}
+
+fn commit(id: &BoardId, board: &mut Board, records: &[BoardRecord]) -> Result<(), BoardError> {
+    board.commit(records).map_err(|error| BoardError::Log {
+        board: id.clone(),
+        error,
+    })
+}
+
+/// Returns the kind of an event as its serialised form names it.
+pub(crate) fn event_kind(event: &BoardEvent) -> String {
+    let value = serde_json::to_value(event).unwrap_or_default();
+    value["kind"].as_str().unwrap_or_default().to_owned()
+}

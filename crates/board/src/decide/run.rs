@@ -1,0 +1,135 @@
+//! Whether a replayed run may enter a row.
+
+use rhae_protocol::{BoardEvent, BoardKind, BoardRun, EntryId};
+
+use super::{Events, live};
+use crate::rejection::Rejection;
+use crate::state::{BoardState, Entry};
+use crate::suspicion::{shares_author, suspicions};
+
+/// How far the clock of a machine that played may be ahead.
+const CLOCK_TOLERANCE_MS: u64 = 10 * 60 * 1000;
+
+pub(super) fn add(state: &BoardState, now_ms: u64, id: &EntryId, run: BoardRun) -> Events {
+    let entry = live(state, id)?;
+    check_run(state, &run)?;
+    if run.started_ms > now_ms.saturating_add(CLOCK_TOLERANCE_MS) {
+        return Err(Rejection::StartedInFuture);
+    }
+    check_system(state, id, entry, &run)?;
+    check_registration(state, entry, &run)?;
+    let mut next = entry.clone();
+    next.runs.push(run.clone());
+    let flags = suspicions(state, id, &next);
+    let mut events = vec![BoardEvent::Replayed {
+        entry: id.clone(),
+        runs: vec![run],
+    }];
+    let new = flags
+        .into_iter()
+        .filter(|(flag, _)| !entry.flags.contains_key(flag));
+    events.extend(new.map(|(flag, evidence)| BoardEvent::Flagged {
+        entry: id.clone(),
+        flag,
+        evidence,
+    }));
+    Ok(events)
+}
+
+/// Checks that a run was played under what the board fixes.
+pub(super) fn check_run(state: &BoardState, run: &BoardRun) -> Result<(), Rejection> {
+    let definition = &state.definition;
+    let is_official = definition.kind == BoardKind::Official;
+    let environments = &definition.set.environments;
+    for play in &run.plays {
+        if !environments.iter().any(|one| one.id == play.environment) {
+            let hint = if is_official {
+                ": an official board takes no results of other sets, such as the public one"
+            } else {
+                ""
+            };
+            return Err(Rejection::OtherSet {
+                environment: play.environment.clone(),
+                hint,
+            });
+        }
+    }
+    if run.plays.is_empty() {
+        return Err(Rejection::NoPlays);
+    }
+    if run.budget != definition.budget {
+        return Err(Rejection::Budget {
+            found: run.budget.clone(),
+            expected: definition.budget.clone(),
+        });
+    }
+    if run.env_seed != 0 {
+        return Err(Rejection::EnvironmentSeed(run.env_seed));
+    }
+    if is_official {
+        if !run.agent.starts_with("model:") {
+            return Err(Rejection::Agent(run.agent.clone()));
+        }
+        if run.prompt_sha256 != definition.prompt_sha256 {
+            return Err(Rejection::Prompt);
+        }
+        if run.keeps_reasoning {
+            return Err(Rejection::Reasoning);
+        }
+        if !is_competition(run) {
+            return Err(Rejection::NotCompetition);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn is_competition(run: &BoardRun) -> bool {
+    run.competition && run.server.is_some()
+}
+
+/// Checks that a run is of the system of the row, and that the system has no other row.
+fn check_system(
+    state: &BoardState,
+    id: &EntryId,
+    entry: &Entry,
+    run: &BoardRun,
+) -> Result<(), Rejection> {
+    if entry.runs.iter().any(|one| one.settings != run.settings) {
+        return Err(Rejection::MixedSettings);
+    }
+    let same_play = |one: &BoardRun| {
+        one.plays.iter().any(|play| {
+            let mut plays = run.plays.iter();
+            plays.any(|new| new.environment == play.environment && new.seed == play.seed)
+        })
+    };
+    if entry.runs.iter().any(same_play) {
+        return Err(Rejection::RunTwice(id.clone()));
+    }
+    let same_system = state.entries.iter().find(|(other_id, other)| {
+        *other_id != id
+            && other.is_live()
+            && shares_author(entry, other)
+            && other.runs.iter().any(|one| one.settings == run.settings)
+    });
+    match same_system {
+        Some((other, _)) => Err(Rejection::SameSystem(other.clone())),
+        None => Ok(()),
+    }
+}
+
+/// Checks that a run of a registered row was announced.
+fn check_registration(state: &BoardState, entry: &Entry, run: &BoardRun) -> Result<(), Rejection> {
+    let registration = entry.registration.as_ref();
+    let Some(registered) = registration.and_then(|id| state.registrations.get(id)) else {
+        return Ok(());
+    };
+    if run.started_ms < registered.at_ms {
+        return Err(Rejection::StartedBefore);
+    }
+    let mut seeds = run.plays.iter().map(|play| play.seed);
+    match seeds.find(|seed| !registered.seeds.contains(seed)) {
+        Some(seed) => Err(Rejection::Seed(seed)),
+        None => Ok(()),
+    }
+}

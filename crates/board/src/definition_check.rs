@@ -1,0 +1,117 @@
+//! Checks of what a board fixes.
+
+use std::collections::BTreeSet;
+
+use rhae_protocol::{BOARD_RULES, BoardDefinition, BoardKind};
+use rhae_scoring::Method;
+
+use crate::rejection::Rejection;
+
+/// The budget of the official leaderboard: five times the baseline of a level.
+const OFFICIAL_BUDGET: &str = "5x";
+
+/// Checks the definition of a board by the rules B1 and B2.
+///
+/// # Errors
+///
+/// Returns the first reason why the definition is not accepted.
+pub fn check_definition(definition: &BoardDefinition) -> Result<(), Rejection> {
+    let invalid = |text: &str| Err(Rejection::Definition(text.to_owned()));
+    if definition.rules_version != BOARD_RULES {
+        return invalid("the version of the rules is not known");
+    }
+    if definition.title.trim().is_empty() || definition.title.contains(char::is_control) {
+        return invalid("expected a title on one line");
+    }
+    if definition.method.parse::<Method>().is_err() {
+        return invalid("the scoring method is not known");
+    }
+    if definition.set.environments.is_empty() {
+        return invalid("the set has no environments");
+    }
+    let mut ids = BTreeSet::new();
+    for environment in &definition.set.environments {
+        if !ids.insert(environment.id.family()) {
+            return invalid("an environment is in the set twice");
+        }
+        if environment.levels.is_empty()
+            || environment.levels.iter().any(|level| level.baseline == 0)
+        {
+            return invalid("every environment needs levels with baselines above 0");
+        }
+    }
+    if definition.kind == BoardKind::Official {
+        check_official(definition)?;
+    }
+    Ok(())
+}
+
+fn check_official(definition: &BoardDefinition) -> Result<(), Rejection> {
+    if !definition.set.visibility.is_hidden() {
+        return Err(Rejection::PublicSet);
+    }
+    for environment in &definition.set.environments {
+        if environment.built_in {
+            return Err(Rejection::BuiltIn(environment.id.clone()));
+        }
+        if environment.levels.iter().any(|level| level.provisional) {
+            return Err(Rejection::ProvisionalBaselines(environment.id.clone()));
+        }
+    }
+    let invalid = |text: &str| Err(Rejection::Definition(text.to_owned()));
+    if definition.prompt_sha256.is_none() {
+        return invalid("an official board needs the hash of its system prompt");
+    }
+    if definition.budget != OFFICIAL_BUDGET {
+        return invalid("an official board has the budget 5x");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rhae_protocol::SetVisibility;
+
+    use super::*;
+    use crate::fixtures::{community, official};
+    use crate::rule::Rule;
+
+    #[test]
+    fn b1_definitions_are_complete() {
+        assert_eq!(check_definition(&community()), Ok(()));
+        let refused = |change: fn(&mut BoardDefinition)| {
+            let mut changed = community();
+            change(&mut changed);
+            let rule = check_definition(&changed).map_err(|rejection| rejection.rule());
+            assert_eq!(rule, Err(Rule::B1), "{changed:?}");
+        };
+        refused(|one| one.rules_version = 9);
+        refused(|one| one.method = "mine".to_owned());
+        refused(|one| one.set.environments.clear());
+        refused(|one| one.set.environments[1].id = one.set.environments[0].id.clone());
+        refused(|one| one.set.environments[0].levels[0].baseline = 0);
+    }
+
+    #[test]
+    fn b2_official_boards_refuse_public_sets_and_provisional_baselines() {
+        assert_eq!(check_definition(&official()), Ok(()));
+        let mut public = official();
+        public.set.visibility = SetVisibility::Public;
+        assert_eq!(check_definition(&public), Err(Rejection::PublicSet));
+        let mut provisional = official();
+        provisional.set.environments[0].levels[0].provisional = true;
+        assert!(matches!(
+            check_definition(&provisional),
+            Err(Rejection::ProvisionalBaselines(_))
+        ));
+        let mut built_in = official();
+        built_in.set.environments[1].built_in = true;
+        assert!(matches!(
+            check_definition(&built_in),
+            Err(Rejection::BuiltIn(_))
+        ));
+        let mut budget = official();
+        budget.budget = "none".to_owned();
+        assert!(check_definition(&budget).is_err());
+    }
+}

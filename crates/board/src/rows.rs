@@ -1,0 +1,227 @@
+//! The rows of a board: ranked, with flags, and with what their state does not prove.
+
+use rhae_protocol::{
+    BoardFlag, BoardKind, BoardRow, CostBasis, EntryId, Exposure, RegistrationRow, ReleaseRow,
+    RowFlag, RowRank, RowScore, Tombstone, VerificationState, rfc3339_utc,
+};
+use rhae_stats::{CostedScore, pareto_frontier, rank};
+
+use crate::scores::{EntryScores, entry_cost, entry_scores};
+use crate::state::{BoardState, Entry};
+
+/// Who reads the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// All readers. Of a hidden set, they see only rounded aggregates.
+    Public,
+    /// The organiser, who sees everything.
+    Organiser,
+}
+
+/// Returns the day of a time, such as `2026-11-18`.
+pub(crate) fn day(at_ms: u64) -> String {
+    rfc3339_utc(at_ms).chars().take(10).collect()
+}
+
+/// Returns the rows of a board: the ranked ones by rank, then the others in the order of submission.
+pub fn board_rows(state: &BoardState, audience: Audience) -> Vec<BoardRow> {
+    let scored: Vec<(&EntryId, &Entry, EntryScores)> = state
+        .entries
+        .iter()
+        .map(|(id, entry)| (id, entry, entry_scores(state, entry)))
+        .collect();
+    let ranked: Vec<&(&EntryId, &Entry, EntryScores)> = scored
+        .iter()
+        .filter(|(_, entry, _)| is_ranked(state, entry))
+        .collect();
+    let means: Vec<Vec<f64>> = ranked.iter().map(|(_, _, scores)| scores.means()).collect();
+    let ranks = rank(&means).ranks;
+    let rank_of = |id: &EntryId| {
+        let at = ranked.iter().position(|(other, _, _)| *other == id)?;
+        let rank = ranks[at];
+        Some(RowRank {
+            rank: rank.rank,
+            best: rank.best,
+            worst: rank.worst,
+            chance_of_first: rank.chance_of_first,
+        })
+    };
+    let mut rows: Vec<(u64, BoardRow)> = scored
+        .iter()
+        .map(|(id, entry, scores)| (entry.seq, row(state, id, entry, scores, rank_of(id))))
+        .collect();
+    rows.sort_by_key(|(seq, row)| (row.rank.map_or(usize::MAX, |rank| rank.rank), *seq));
+    let mut rows: Vec<BoardRow> = rows.into_iter().map(|(_, row)| row).collect();
+    mark_frontier(&mut rows);
+    if audience == Audience::Public && state.definition.set.visibility.is_hidden() {
+        rows.iter_mut().for_each(hide);
+    }
+    rows
+}
+
+/// Returns whether a row takes part in the ranking: it is not retracted, its state is one that the
+/// board ranks, and its registered plays are complete or overdue.
+fn is_ranked(state: &BoardState, entry: &Entry) -> bool {
+    let least = match state.definition.kind {
+        BoardKind::Official => VerificationState::Official,
+        BoardKind::Community => VerificationState::Replayed,
+        BoardKind::Competition => VerificationState::Witnessed,
+    };
+    let registration = entry.registration.as_ref();
+    let registered = registration.and_then(|id| state.registrations.get(id));
+    let is_due = registered.is_none_or(|registration| {
+        let (played, announced) = state.progress(registration);
+        registration.abandoned || played >= announced
+    });
+    entry.is_live() && entry.state >= least && is_due
+}
+
+fn row(
+    state: &BoardState,
+    id: &EntryId,
+    entry: &Entry,
+    scores: &EntryScores,
+    rank: Option<RowRank>,
+) -> BoardRow {
+    let system = &entry.system;
+    let shows_score = entry.is_live() && entry.state > VerificationState::Claimed;
+    BoardRow {
+        entry: id.clone(),
+        rank,
+        name: system.name.clone(),
+        version: system.version.clone(),
+        authors: system.authors.clone(),
+        models: system.models.clone(),
+        code_url: system.code_url.clone(),
+        state: entry.state,
+        proves: entry.state.proves().to_owned(),
+        does_not_prove: entry.state.does_not_prove().to_owned(),
+        score: shows_score.then(|| scores.row_score()).flatten(),
+        cost: if shows_score {
+            entry_cost(state, entry, scores.repeats)
+        } else {
+            Default::default()
+        },
+        flags: flags(entry, scores),
+        exposure: system.exposure,
+        registered: entry.registration.is_some(),
+        date: day(entry.at_ms),
+        failure: entry.failure.clone(),
+        retraction: entry.retraction.as_ref().map(|retraction| Tombstone {
+            date: day(retraction.at_ms),
+            by: retraction.by.clone(),
+            reason: retraction.reason,
+            note: retraction.note.clone(),
+        }),
+        contest: entry.contest.clone(),
+        environments: if shows_score {
+            scores.environments.clone()
+        } else {
+            Vec::new()
+        },
+    }
+}
+
+/// Returns the flags that events have set, and those that follow from the row itself.
+fn flags(entry: &Entry, scores: &EntryScores) -> Vec<RowFlag> {
+    let mut flags = entry.flags.clone();
+    let environments = scores.environments.len();
+    if !entry.runs.is_empty() && scores.played < environments {
+        let evidence = format!(
+            "{} of {environments} environments were played",
+            scores.played
+        );
+        flags.insert(BoardFlag::Partial, evidence);
+    }
+    let exposed = match entry.system.exposure {
+        Exposure::None => None,
+        Exposure::Seen => Some("the authors say that the set was seen before"),
+        Exposure::Unknown => Some("the authors do not say whether the set was seen before"),
+    };
+    if let Some(evidence) = exposed {
+        flags
+            .entry(BoardFlag::Exposed)
+            .or_insert_with(|| evidence.to_owned());
+    }
+    if let Some(contest) = &entry.contest {
+        flags.insert(BoardFlag::Contested, format!("by {}", contest.by));
+    }
+    if let Some(retraction) = &entry.retraction {
+        flags.insert(BoardFlag::Retracted, retraction.reason.name().to_owned());
+    }
+    let flags = flags.into_iter();
+    flags
+        .map(|(flag, evidence)| RowFlag { flag, evidence })
+        .collect()
+}
+
+/// Marks the ranked rows of known cost that no other ranked row dominates.
+fn mark_frontier(rows: &mut [BoardRow]) {
+    let ranked = |row: &BoardRow| row.rank.is_some() && row.score.is_some();
+    let systems: Vec<CostedScore> = rows
+        .iter()
+        .map(|row| CostedScore {
+            cost: row
+                .cost
+                .usd
+                .filter(|_| ranked(row) && row.cost.basis != CostBasis::Unknown),
+            score: row.score.map_or(0.0, |score| score.mean),
+        })
+        .collect();
+    for (row, is_on) in rows.iter_mut().zip(pareto_frontier(&systems)) {
+        row.cost.on_frontier = is_on;
+    }
+}
+
+/// Leaves only aggregates of a row on a hidden set, rounded to 0.01.
+fn hide(row: &mut BoardRow) {
+    let round = |value: f64| (value * 100.0).round() / 100.0;
+    row.score = row.score.map(|score| RowScore {
+        mean: round(score.mean),
+        interval: score.interval.map(round),
+        levels_completed: round(score.levels_completed),
+        ..score
+    });
+    row.cost.usd = row.cost.usd.map(round);
+    row.cost.usd_per_environment = row.cost.usd_per_environment.map(round);
+    row.rank = row.rank.map(|rank| RowRank {
+        chance_of_first: round(rank.chance_of_first),
+        ..rank
+    });
+    row.environments.clear();
+    row.failure = row
+        .failure
+        .take()
+        .map(|_| "a run was not accepted".to_owned());
+}
+
+/// Returns the announcements of runs in the order of their ids.
+pub fn registration_rows(state: &BoardState) -> Vec<RegistrationRow> {
+    let row = |(id, registration): (&rhae_protocol::RegistrationId, &crate::Registration)| {
+        let (plays, announced) = state.progress(registration);
+        RegistrationRow {
+            registration: id.clone(),
+            name: registration.system.name.clone(),
+            version: registration.system.version.clone(),
+            date: day(registration.at_ms),
+            repeats: u32::try_from(registration.seeds.len()).unwrap_or(u32::MAX),
+            seeds: registration.seeds.clone(),
+            plays,
+            announced,
+            abandoned: registration.abandoned,
+            entry: registration.entry.clone(),
+        }
+    };
+    state.registrations.iter().map(row).collect()
+}
+
+/// Returns the releases in the order of their records.
+pub fn release_rows(state: &BoardState) -> Vec<ReleaseRow> {
+    let row = |release: &crate::Release| ReleaseRow {
+        release: release.name.clone(),
+        date: day(release.at_ms),
+        seq: release.seq,
+        rows: release.rows.clone(),
+    };
+    state.releases.iter().map(row).collect()
+}

@@ -1,0 +1,210 @@
+//! The event log of a leaderboard, and the replayed runs that its events contain.
+//!
+//! All numbers are integers, so that hashes do not depend on the formatting of floats: scores are
+//! units of 1e-9 points, money is millionths of a US dollar.
+
+use serde::{Deserialize, Serialize};
+
+use crate::board::{
+    BoardDefinition, BoardFlag, BoardId, BoardSystem, CostBasis, EntryId, RegistrationId,
+    RetractionReason,
+};
+use crate::study::{Digest, EnvironmentVersion};
+
+/// One record of the log. Each contains the hash of the record before it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoardRecord {
+    /// The number of the record, from 1 without gaps.
+    pub seq: u64,
+    pub at_ms: u64,
+    /// Who caused the event: `organiser`, or the name of an author.
+    pub actor: String,
+    pub event: BoardEvent,
+    pub previous: Digest,
+    /// The SHA-256 hash of the canonical JSON of all other fields.
+    pub hash: Digest,
+}
+
+/// What happened on a board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum BoardEvent {
+    Created {
+        board: BoardId,
+        definition: Box<BoardDefinition>,
+        /// The hash of the set of environments.
+        set: Digest,
+    },
+    /// Runs were announced before their first action.
+    Registered {
+        registration: RegistrationId,
+        system: Box<BoardSystem>,
+        repeats: u32,
+        /// The seeds of the agent, one for each repeat.
+        seeds: Vec<u64>,
+    },
+    /// Registered runs were not finished in time.
+    Abandoned {
+        registration: RegistrationId,
+    },
+    Submitted {
+        entry: EntryId,
+        system: Box<BoardSystem>,
+        registration: Option<RegistrationId>,
+        claim: BoardClaim,
+    },
+    /// The recordings of runs were replayed without a difference.
+    Replayed {
+        entry: EntryId,
+        runs: Vec<BoardRun>,
+    },
+    /// A run was not accepted; the row keeps its state.
+    ReplayFailed {
+        entry: EntryId,
+        reason: String,
+    },
+    /// The plays of a row were found on the organiser's server.
+    Witnessed {
+        entry: EntryId,
+        cards: Vec<String>,
+    },
+    /// The organiser ran the code of a row again.
+    Reproduced {
+        entry: EntryId,
+        runs: Vec<BoardRun>,
+        /// Whether the score of the row agrees with these runs.
+        agrees: bool,
+    },
+    /// The organiser confirms that it ran the model itself.
+    Certified {
+        entry: EntryId,
+        statement: String,
+    },
+    Flagged {
+        entry: EntryId,
+        flag: BoardFlag,
+        evidence: String,
+    },
+    Unflagged {
+        entry: EntryId,
+        flag: BoardFlag,
+        reason: String,
+    },
+    Retracted {
+        entry: EntryId,
+        reason: RetractionReason,
+        note: String,
+    },
+    Contested {
+        entry: EntryId,
+        text: String,
+    },
+    Answered {
+        entry: EntryId,
+        text: String,
+    },
+    Released {
+        /// The name of the release, such as `main-2026.11.1`.
+        release: String,
+        /// The hash of the rows before this record.
+        rows: Digest,
+    },
+    Closed {
+        reason: String,
+    },
+}
+
+/// What a submission says about itself. It is never ranked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoardClaim {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score_nano: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd_micro: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scorecard_url: Option<String>,
+    /// The date that the submission states, as `2026-11-18`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+}
+
+/// A run whose recordings were replayed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoardRun {
+    /// The hash of the names and hashes of the files of the run.
+    pub digest: Digest,
+    pub run_id: String,
+    pub software: String,
+    /// The agent, such as `model:NAME`, or `command` for an external program.
+    pub agent: String,
+    /// The hash of everything that determines the agent, except its seed.
+    pub settings: Digest,
+    /// The hash of the system prompt of a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_sha256: Option<Digest>,
+    /// Whether earlier reasoning was sent back to the model.
+    #[serde(default)]
+    pub keeps_reasoning: bool,
+    pub budget: String,
+    /// The seed of the environments.
+    pub env_seed: u64,
+    /// When the run started, by the clock of the machine that played.
+    pub started_ms: u64,
+    /// The server on which the run played, and whether it used cards in competition mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    #[serde(default)]
+    pub competition: bool,
+    pub cost: BoardCost,
+    pub plays: Vec<BoardPlay>,
+}
+
+/// The cost of all transmissions of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoardCost {
+    pub basis: CostBasis,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd_micro: Option<u64>,
+    /// The hash of the price table, if tokens were priced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices: Option<Digest>,
+}
+
+/// A replayed play.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoardPlay {
+    pub environment: EnvironmentVersion,
+    pub seed: u64,
+    /// The counts of each run of the play; a full reset starts another one.
+    pub runs: Vec<Vec<BoardCount>>,
+    /// The actions on each level until it was first completed.
+    pub logs: Vec<LevelLog>,
+    /// The hash of the recording.
+    pub recording: Digest,
+}
+
+/// The counts of one level of a run, as the replay gave them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoardCount {
+    pub actions: u32,
+    /// The actions that changed the state.
+    pub effective: u32,
+    pub completed: bool,
+}
+
+/// The actions of a play on one level, by their hash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LevelLog {
+    /// The number of the level, from 1.
+    pub level: u32,
+    pub actions: u32,
+    pub completed: bool,
+    pub digest: Digest,
+}

@@ -1,0 +1,239 @@
+//! The documents by which commands show a leaderboard.
+
+use serde::{Deserialize, Serialize};
+
+use crate::analysis::PublishedResult;
+use crate::board::{
+    BoardAuthor, BoardFlag, BoardId, BoardKind, CostBasis, EntryId, Exposure, PeopleScore,
+    RegistrationId, RetractionReason, SetVisibility, VerificationState,
+};
+use crate::study::{Digest, EnvironmentVersion};
+
+/// A board with its rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BoardView {
+    pub board: BoardId,
+    pub title: String,
+    pub kind: BoardKind,
+    pub set: String,
+    /// The hash of the set of environments.
+    pub set_sha256: Digest,
+    pub visibility: SetVisibility,
+    pub environments: usize,
+    pub method: String,
+    pub budget: String,
+    pub provisional_baselines: bool,
+    pub closed: bool,
+    /// The number of the last record and its hash.
+    pub records: u64,
+    pub head: Digest,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub people: Option<PeopleScore>,
+    /// Ranked rows first, then the others in the order of their submission.
+    pub rows: Vec<BoardRow>,
+    pub registrations: Vec<RegistrationRow>,
+    pub releases: Vec<ReleaseRow>,
+    /// Published results on other sets, for orientation and never ranked.
+    pub references: Vec<PublishedResult>,
+}
+
+/// A row of a board.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BoardRow {
+    pub entry: EntryId,
+    /// Absent for a row that is not ranked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<RowRank>,
+    pub name: String,
+    pub version: String,
+    pub authors: Vec<BoardAuthor>,
+    pub models: Vec<String>,
+    pub code_url: String,
+    pub state: VerificationState,
+    pub proves: String,
+    pub does_not_prove: String,
+    /// Absent for a claim, because nothing supports it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<RowScore>,
+    pub cost: RowCost,
+    pub flags: Vec<RowFlag>,
+    pub exposure: Exposure,
+    pub registered: bool,
+    /// The day of the submission.
+    pub date: String,
+    /// Why the last run was not accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retraction: Option<Tombstone>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contest: Option<Contest>,
+    /// Per environment, for public sets only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub environments: Vec<RowEnvironment>,
+}
+
+/// The place of a row among the ranked rows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RowRank {
+    pub rank: usize,
+    /// The best and the worst rank that the data support at 5 %.
+    pub best: usize,
+    pub worst: usize,
+    /// The probability of rank 1 if the environments are resampled.
+    pub chance_of_first: f64,
+}
+
+/// The score of a row in percent. A missing play counts as 0.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RowScore {
+    pub mean: f64,
+    pub interval: [f64; 2],
+    pub levels_completed: f64,
+    pub levels: u32,
+    /// The environments that were played at least once.
+    pub played: usize,
+    pub environments: usize,
+    pub repeats: usize,
+}
+
+/// The cost of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RowCost {
+    pub basis: CostBasis,
+    /// US dollars for one repeat of the whole set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd_per_environment: Option<f64>,
+    /// Whether no ranked row costs at most as much and scores at least as much, one of the two
+    /// strictly better.
+    pub on_frontier: bool,
+}
+
+/// A flag with its evidence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowFlag {
+    pub flag: BoardFlag,
+    pub evidence: String,
+}
+
+/// What remains visible of a retracted row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tombstone {
+    pub date: String,
+    pub by: String,
+    pub reason: RetractionReason,
+    pub note: String,
+}
+
+/// An objection to a row with the organiser's answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contest {
+    pub by: String,
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+}
+
+/// The scores of a row on one environment, one for each repeat.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RowEnvironment {
+    pub id: EnvironmentVersion,
+    pub scores: Vec<f64>,
+    pub levels_completed: f64,
+    pub levels: u32,
+}
+
+/// An announcement of runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RegistrationRow {
+    pub registration: RegistrationId,
+    pub name: String,
+    pub version: String,
+    pub date: String,
+    pub repeats: u32,
+    pub seeds: Vec<u64>,
+    /// The plays that are part of a row, and those that were announced.
+    pub plays: usize,
+    pub announced: usize,
+    pub abandoned: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<EntryId>,
+}
+
+/// A release of a board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReleaseRow {
+    pub release: String,
+    pub date: String,
+    /// The number of the record that contains the release.
+    pub seq: u64,
+    pub rows: Digest,
+}
+
+/// What a command changed on a board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BoardChange {
+    pub board: BoardId,
+    /// The kinds of the new events.
+    pub events: Vec<String>,
+    pub records: u64,
+    /// The row that the command created or changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<EntryId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<VerificationState>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<RowFlag>,
+    /// Why a run was not accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+/// The comparison of two rows on the environments that both played.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RowComparison {
+    pub a: EntryId,
+    pub b: EntryId,
+    pub environments: usize,
+    pub mean_a: f64,
+    pub mean_b: f64,
+    pub difference: f64,
+    /// The 95 % bootstrap interval of the difference.
+    pub interval: [f64; 2],
+    /// The two-sided p-value of the sign-flip test, which decides.
+    pub p: f64,
+    pub differing: usize,
+}
+
+/// The list of files of an exported board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoardManifest {
+    pub board: BoardId,
+    /// Whether the export has all records. Otherwise it has aggregates only and cannot be checked.
+    pub complete: bool,
+    pub files: Vec<ManifestFile>,
+}
+
+/// A file of an export.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ManifestFile {
+    pub path: String,
+    pub sha256: Digest,
+}
+
+/// What a check of an exported board found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BoardCheck {
+    pub board: BoardId,
+    pub records: usize,
+    pub rows: usize,
+    /// The recordings that were replayed again.
+    pub replayed: usize,
+    pub releases: usize,
+    /// Differences; empty if everything could be rebuilt.
+    pub findings: Vec<String>,
+}
