@@ -109,7 +109,7 @@ def make(
 
 
 def make_vec(
-    id: str,
+    id: str | Sequence[str],
     n: int,
     seeds: int | Sequence[int] | None = None,
     *,

@@ -23,14 +23,16 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def test_comparison_equals_that_of_the_command(runs: list[str]) -> None:
     comparison = rhae.compare(*runs, seen=["bx20"])
-    command = [program(), "compare", *runs, "--seen", "bx20"]
+    command = [str(program()), "compare", *runs, "--seen", "bx20"]
 
     def printed(*flags: str) -> str:
         return subprocess.run([*command, *flags], check=True, capture_output=True, text=True).stdout
 
     assert comparison.data == json.loads(printed("--json"))
     assert comparison.to_csv() == printed("--csv")
-    assert len(list(csv.DictReader(comparison.to_csv().splitlines()))) == 2 * (1 + 8), "a line for each environment and each level"
+    assert len(list(csv.DictReader(comparison.to_csv().splitlines()))) == 2 * (1 + 8), (
+        "a line for each environment and each level"
+    )
 
 
 def test_page_has_replays_if_they_are_asked_for(runs: list[str], tmp_path: Path) -> None:

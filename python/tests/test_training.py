@@ -12,7 +12,7 @@ pytest.importorskip("gymnasium")
 
 import gymnasium
 from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
 import rhae
 from rhae.wrappers import EfficiencyReward, MaskedObservation, VectorEfficiencyReward, VectorFrameStack
@@ -29,9 +29,9 @@ def random_actions(rng: np.random.Generator, n: int) -> Any:
 @pytest.mark.parametrize("game", ["kq19", "pz19"])
 def test_autoreset_equals_that_of_gymnasium(game: str, mode: AutoresetMode) -> None:
     arguments: dict[str, Any] = {"max_actions": 7, "on_loss": "end"}
-    ours = gymnasium.make_vec(f"rhae/{game}-v1", 6, autoreset_mode=mode, **arguments)
+    ours: Any = gymnasium.make_vec(f"rhae/{game}-v1", 6, autoreset_mode=mode, **arguments)
     assert ours.metadata["autoreset_mode"] is mode
-    theirs: VectorEnv[Any, Any, Any] = SyncVectorEnv([lambda: rhae.make(game, **arguments)] * 6, autoreset_mode=mode)
+    theirs: Any = SyncVectorEnv([lambda: rhae.make(game, **arguments)] * 6, autoreset_mode=mode)
     rng = np.random.default_rng(3)
     seeds = [0, 1, 2, 3, 4, 5]
     first = [vector.reset(seed=seeds)[0] for vector in (ours, theirs)]
@@ -81,8 +81,8 @@ def test_several_games_in_one_vector_play_as_alone() -> None:
 def test_seeds_change_levels_where_the_environment_says_so() -> None:
     for name in ("kq19", "pz19"):
         environment = rhae.make(name)
-        frames = [environment.reset(seed=seed)[0] for seed in (0, 1)]
-        assert np.array_equal(*frames) == (not environment.seeded)
+        first, second = (environment.reset(seed=seed)[0] for seed in (0, 1))
+        assert np.array_equal(first, second) == (not environment.seeded)
     assert rhae.make_vec(["kq19", "pz19"], 2).seeded == [False, True]
 
 
