@@ -7,7 +7,9 @@
 ``run``                         run agents on environments: scorecards, recordings, a report
 ``load_runs``                   results of finished runs as tables, for pandas, Polars and Parquet
 ``explore``, ``validate``       analyse the states of a level; check environments against rules
-``rgb``, ``png``, ``PALETTE``   frames as pictures
+``compare``                     compare finished runs: paired differences with exact tests
+``show``, ``rgb``, ``png``      frames as pictures, also ``ansi`` and ``PALETTE``
+``rhae.wrappers``               frame stacks, rewards by efficiency, masked observations
 ``rhae.percept``                perception on frames: objects, changes, status bars
 ``rhae.trackers``               exports of finished runs to W&B, MLflow and TensorBoard
 ``rhae.agents``                 agents in the style of the official agents repository
@@ -26,12 +28,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from rhae._native import __version__
+from rhae._registration import register_environments
 
 if TYPE_CHECKING:
     from rhae.analysis import explore, validate
     from rhae.arcade import Arcade, OperationMode
+    from rhae.comparison import compare
     from rhae.gym import make, make_vec
-    from rhae.pictures import PALETTE, png, rgb
+    from rhae.pictures import PALETTE, ansi, png, rgb, show
     from rhae.results import score, verify
     from rhae.runs import run
     from rhae.tables import load_runs
@@ -42,6 +46,8 @@ _MODULES = {
     "Arcade": "rhae.arcade",
     "OperationMode": "rhae.arcade",
     "PALETTE": "rhae.pictures",
+    "ansi": "rhae.pictures",
+    "compare": "rhae.comparison",
     "explore": "rhae.analysis",
     "load_runs": "rhae.tables",
     "make": "rhae.gym",
@@ -50,6 +56,7 @@ _MODULES = {
     "rgb": "rhae.pictures",
     "run": "rhae.runs",
     "score": "rhae.results",
+    "show": "rhae.pictures",
     "validate": "rhae.analysis",
     "verify": "rhae.results",
 }
@@ -59,6 +66,8 @@ __all__ = [
     "Arcade",
     "OperationMode",
     "__version__",
+    "ansi",
+    "compare",
     "explore",
     "load_runs",
     "make",
@@ -67,6 +76,7 @@ __all__ = [
     "rgb",
     "run",
     "score",
+    "show",
     "validate",
     "verify",
 ]
@@ -86,3 +96,6 @@ def __getattr__(name: str) -> Any:
             raise ModuleNotFoundError(f"rhae.{name} needs Gymnasium: pip install gymnasium", name="gymnasium") from error
         raise
     return getattr(module, name)
+
+
+register_environments()

@@ -56,11 +56,12 @@ def measure(play: Callable[[list[tuple[int, dict[str, int]]]], float], seconds: 
 def _prepared(id: str) -> tuple[VectorEnvironment, list[Any]]:
     """Returns a vector and random actions for it, drawn from those that the environment offers."""
     vector = make_vec(id, PLAYS, seeds=0, threads=THREADS)
+    (facts, _, _), *_ = vector._plays.blocks
     rng = np.random.default_rng(0)
     moves = []
     for _ in range(_ROUND):
         move = rng.integers(0, 64, (PLAYS, 3))
-        move[:, 0] = rng.choice(vector._plays.offered, PLAYS)
+        move[:, 0] = rng.choice(facts.actions, PLAYS)
         moves.append(move)
     vector.reset()
     return vector, moves

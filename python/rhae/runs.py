@@ -11,11 +11,13 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from rhae import _native
 from rhae._hosting import GamesDir, games_request
 from rhae._native import RunProgress
+from rhae._notebook import page_frame
 
 __all__ = [
     "EnvironmentScore",
@@ -263,6 +265,13 @@ class RunResults:
     summary: RunSummary
     #: One scorecard for each repeat.
     cards: list[Scorecard]
+
+    def _repr_html_(self) -> str | None:
+        """Shows the report in a notebook; ``None`` if the file is gone."""
+        try:
+            return page_frame(Path(self.summary.report).read_text(encoding="utf-8"))
+        except OSError:
+            return None
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from rhae import _native
 from rhae._hosting import GamesDir, games_request
+from rhae._notebook import table as html_table
 
 __all__ = ["Runs", "TableName", "load_runs"]
 
@@ -147,6 +148,11 @@ class Runs:
             self.to_polars(table).write_parquet(file)
             files.append(file)
         return files
+
+    def _repr_html_(self) -> str:
+        """Shows the scores of the runs in a notebook."""
+        columns = ["run", "agent", "environments", "repeats", "missing", "score", "score_low", "score_high", "levels_completed"]
+        return html_table(columns, self.runs)
 
     def _columns(self, table: TableName) -> dict[str, list[Any]]:
         if table not in _COLUMNS:

@@ -61,3 +61,16 @@ def test_time_is_attributed_to_the_innermost_function_of_game_or_engine(tmp_path
     reading = clock.read()
     assert reading.engine_events > 2 * reading.game_events > 0
     assert reading.game_seconds > 0 and reading.engine_seconds > 0
+
+
+def test_vector_bench_reports_shares_of_copying() -> None:
+    command = [sys.executable, "-P", "-m", "rhae.vector_bench", "--plays", "32", "--rounds", "2"]
+    done = subprocess.run([*command, "--only", "kq19", "bx20-v1", "--json"], check=True, capture_output=True, text=True)
+    output = json.loads(done.stdout)
+    rows = output["environments"]
+    assert list(rows) == ["kq19-v1", "bx20-v1"] and output["slowest"] in rows
+    assert all(row["steps_per_second"] > 0 and row["share_of_copying"] > 0 for row in rows.values())
+    table = subprocess.run([*command, "--only", "kq19"], check=True, capture_output=True, text=True).stdout
+    assert "32 plays on 2 threads" in table and table.endswith("slowest: kq19-v1\n")
+    done = subprocess.run([*command, "--only", "zz99"], check=False, capture_output=True, text=True)
+    assert done.returncode == 2 and "there is no environment `zz99`" in done.stderr

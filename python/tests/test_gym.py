@@ -1,5 +1,7 @@
 """The environments for Gymnasium, single and vectorised."""
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -7,10 +9,11 @@ import pytest
 
 pytest.importorskip("gymnasium")
 
+import gymnasium
 from gymnasium.utils.env_checker import check_env
 
 import rhae
-from rhae.gym import FIRST_CLICK, Actions
+from rhae.gym import FIRST_CLICK, Actions, Observation
 
 GAMES = ["kq19", "ny40", "ym39", "bx20", "hk26", "pz19"]
 
@@ -18,12 +21,55 @@ GAMES = ["kq19", "ny40", "ym39", "bx20", "hk26", "pz19"]
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("actions", ["multi", "flat"])
 def test_environment_passes_the_gymnasium_checker(game: str, actions: Actions) -> None:
-    environment = rhae.make(game, actions=actions, render_mode="rgb_array")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # Gymnasium cannot test other render modes of an environment that is not in its registry.
-        warnings.filterwarnings("ignore", message=".*not having a spec.*")
-        check_env(environment)
+        environment = gymnasium.make(f"rhae/{game}-v1", actions=actions, render_mode="rgb_array")
+        check_env(environment.unwrapped)
+
+
+@pytest.mark.parametrize("observation", ["onehot", "packed", "rgb"])
+def test_observations_pass_the_gymnasium_checker_and_contain_the_frame(observation: Observation) -> None:
+    environment = gymnasium.make("rhae/kq19-v1", observation=observation)
+    check_env(environment.unwrapped)
+    encoded, info = environment.reset()
+    vector = rhae.make_vec("kq19", 3, observation=observation)
+    encoded_many, _ = vector.reset()
+    assert np.array_equal(encoded_many[2], encoded)
+    assert vector.observation_space.contains(encoded_many)
+    frame = info["frames"][-1]
+    if observation == "onehot":
+        decoded = encoded.argmax(axis=0)
+    elif observation == "packed":
+        decoded = np.stack([encoded & 15, encoded >> 4], axis=-1).reshape(64, 64)
+    else:
+        decoded = (encoded[:, :, None] == rhae.PALETTE).all(axis=-1).argmax(axis=-1)
+    assert np.array_equal(decoded, frame)
+    if observation == "onehot":
+        assert (encoded.sum(axis=0) == 1).all()
+
+
+def test_arrays_are_shared_without_copies() -> None:
+    vector = rhae.make_vec("kq19", 4)
+    frames, _ = vector.reset()
+    shared = np.from_dlpack(frames)
+    assert np.shares_memory(shared, frames)
+    before = shared.copy()
+    vector.step(np.full((4, 3), 4))
+    assert not np.array_equal(shared, before), "the array of DLPack shows the new frames"
+
+
+@pytest.mark.parametrize("imports", ["gymnasium, rhae", "rhae, gymnasium", "gymnasium", "gymnasium, rhae.gym"])
+def test_environments_are_registered_in_either_order_of_imports(imports: str) -> None:
+    name = "rhae/kq19-v1" if "rhae" in imports else "rhae:rhae/kq19-v1"
+    code = f"""
+import {imports}
+environment = gymnasium.make({name!r}, max_actions=3)
+environment.reset()
+print(environment.spec.id, gymnasium.make_vec({name!r}, 5, max_actions=3).num_envs)
+"""
+    done = subprocess.run([sys.executable, "-P", "-W", "error", "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["rhae/kq19-v1", "5"]
+    assert done.stderr == ""
 
 
 def test_sampling_with_the_mask_returns_only_offered_actions() -> None:
@@ -127,6 +173,14 @@ def test_invalid_arguments_raise_value_error() -> None:
         vector.step(np.full(3, 6))
     with pytest.raises(ValueError, match="must not be 0"):
         rhae.make_vec("kq19", 0)
+    with pytest.raises(ValueError, match="2 plays cannot be divided among 3 environments"):
+        rhae.make_vec(["kq19", "ny40", "bx20"], 2)
+    with pytest.raises(ValueError, match='observation must be "frame", "onehot", "packed" or "rgb", found `grey`'):
+        rhae.make("kq19", observation="grey")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="autoreset_mode must be one of NEXT_STEP, SAME_STEP, DISABLED, found 'never'"):
+        rhae.make_vec("kq19", 2, autoreset_mode="never")
+    with pytest.raises(ValueError, match="games of your own need `games_dir`"):
+        rhae.make("zz99")
 
 
 def test_single_level_is_an_episode() -> None:
@@ -144,7 +198,7 @@ def test_frames_are_rendered_as_pictures() -> None:
     environment = rhae.make("kq19", render_mode="rgb_array")
     frame, info = environment.reset()
     picture = environment.render()
-    assert picture is not None and picture.shape == (512, 512, 3)
+    assert isinstance(picture, np.ndarray) and picture.shape == (512, 512, 3)
     assert np.array_equal(rhae.rgb(frame)[0, 0], rhae.PALETTE[frame[0, 0]])
     assert rhae.png(info["frames"]).startswith(b"\x89PNG")
     with pytest.raises(ValueError, match="from 0 to 15"):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rhae import _native
+from rhae._hosting import games_request
 from rhae.bench import load
 
 arcengine = pytest.importorskip("arcengine")
@@ -17,7 +18,7 @@ SOLUTIONS = Path(__file__).parents[2] / "crates/games/src/bx20/solutions.txt"
 
 def compare(actions: list[tuple[int, int, int]]) -> str:
     """Plays both with the same actions and compares every frame. Returns the final state."""
-    native = _native.Play("bx20", 0, 1, False)
+    native = _native.GameSet(games_request(None)).open("bx20", 0, False)
     game = load(GAME, arcengine)()
     game.perform_action(arcengine.ActionInput(id=arcengine.GameAction.RESET), raw=True)
     state = "NOT_FINISHED"

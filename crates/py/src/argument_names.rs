@@ -5,13 +5,14 @@
 //! name with underscores.
 
 /// The options that are arguments of Python functions. Other flags are left as they are.
-const OPTIONS: [&str; 28] = [
+const OPTIONS: [&str; 31] = [
     "agent",
     "agent-cmd",
     "budget",
     "competition",
     "context-tokens",
     "env-seed",
+    "force",
     "games",
     "games-dir",
     "jobs",
@@ -29,11 +30,13 @@ const OPTIONS: [&str; 28] = [
     "resume",
     "run-timeout",
     "seed",
+    "seen",
     "server",
     "step-timeout",
     "task-timeout",
     "timeout",
     "unsafe-host",
+    "unseen",
 ];
 
 /// Replaces the flags in a message: `--games-dir` becomes `games_dir`, in back-ticks, and a flag

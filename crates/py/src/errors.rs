@@ -69,6 +69,6 @@ pub(crate) fn analysis_error(error: &AnalysisError) -> PyErr {
     match error {
         AnalysisError::Runs(RunsError::File { .. }) => PyOSError::new_err(error.to_string()),
         AnalysisError::Harness(error) => harness_error(error),
-        _ => invalid(error),
+        _ => invalid(with_argument_names(&error.to_string())),
     }
 }

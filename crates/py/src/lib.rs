@@ -90,17 +90,19 @@ mod _native {
         grid, objects,
     };
     #[pymodule_export]
-    use crate::play::{Play, StepResult};
+    use crate::play::{GameFacts, Play, StepResult};
     #[pymodule_export]
-    use crate::results::{Replay, games, methods, palette, png, replay_recording, scorecard};
+    use crate::results::{
+        Replay, games, level_score, methods, palette, png, replay_recording, scorecard,
+    };
     #[pymodule_export]
     use crate::run::{RunProgress, run};
     #[pymodule_export]
-    use crate::run_tables::load_runs;
+    use crate::run_tables::{Comparison, compare, load_runs};
     #[pymodule_export]
     use crate::state_key::{representative_clicks, state_key};
     #[pymodule_export]
-    use crate::vector::{Snapshot, Vector};
+    use crate::vector::{Snapshot, Vector, observation, observation_shape};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

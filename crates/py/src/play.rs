@@ -1,4 +1,4 @@
-//! One play of a native environment, with all animation frames.
+//! One play of an environment, with all animation frames.
 //!
 //! The lock of a play is taken only while the thread is attached to the interpreter, and its holder
 //! never detaches. This rules out deadlocks between the two locks.
@@ -8,7 +8,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use numpy::{PyArray3, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use rhae_engine::{Environment, Episode, Frame, Game, LevelIndex, Levels, NativeEnvironment, SIZE};
+use rhae_engine::{
+    Environment, EnvironmentError, Episode, Frame, Game, GameInfo, LevelIndex, Levels,
+    NativeEnvironment, SIZE,
+};
 use rhae_games::Visitor;
 use rhae_protocol::ResetRule;
 use rhae_session::{EnvironmentRuns, Play as Session, PlayStep};
@@ -35,39 +38,68 @@ pub(crate) struct StepResult {
     changed: bool,
 }
 
-/// A play of a native environment.
+/// The metadata of an environment.
+#[pyclass(frozen, get_all, module = "rhae._native")]
+pub(crate) struct GameFacts {
+    /// The id with its version.
+    id: String,
+    /// Whether levels depend on the seed; `None` for a hosted game, which decides that itself.
+    seeded: Option<bool>,
+    /// Whether the game is hosted.
+    hosted: bool,
+    /// The number of levels; 0 if it is not known yet.
+    levels: usize,
+    /// The baseline of each level; empty if the baselines are unknown.
+    baselines: Vec<u32>,
+    /// The official numbers of the actions that the environment offers.
+    actions: Vec<u32>,
+}
+
+impl From<&GameInfo> for GameFacts {
+    fn from(info: &GameInfo) -> Self {
+        let hosted = info.source_digest.is_some();
+        Self {
+            id: info.id.to_string(),
+            seeded: (!hosted).then_some(info.seeded),
+            hosted,
+            levels: info.level_count(),
+            baselines: info
+                .baselines
+                .iter()
+                .map(|baseline| baseline.actions)
+                .collect(),
+            actions: info.actions.iter().map(|kind| kind.id().into()).collect(),
+        }
+    }
+}
+
+/// A play of an environment.
 #[pyclass(frozen, module = "rhae._native")]
-pub(crate) struct Play(Mutex<Session>);
+pub(crate) struct Play {
+    session: Mutex<Session>,
+    /// The seed of the environment.
+    #[pyo3(get)]
+    seed: u64,
+}
 
 #[pymethods]
 impl Play {
-    /// Creates a play in the state after its first RESET. It starts at `level`, counted from 1.
-    /// With `levels_only`, RESET restarts the level and never the game.
-    #[new]
-    fn new(id: &str, seed: u64, level: u8, levels_only: bool) -> PyResult<Self> {
-        let facts = rhae_games::find(id)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?
-            .facts;
-        let wrong = || {
-            PyValueError::new_err(format!(
-                "`{}` has levels 1 to {}, found {level}",
-                facts.id,
-                facts.level_count()
-            ))
-        };
-        let level = level
-            .checked_sub(1)
-            .map(LevelIndex)
-            .filter(|level| level.get() < facts.level_count())
-            .ok_or_else(wrong)?;
-        let opened = rhae_games::visit(facts.id, Open { seed, level })
-            .expect("every game of the registry can be visited");
-        let rule = if levels_only {
-            ResetRule::LevelsOnly
-        } else {
-            ResetRule::Official
-        };
-        Ok(Self::from(Session::new(opened, rule)))
+    /// Returns the metadata of the environment.
+    #[getter]
+    fn facts(&self) -> GameFacts {
+        GameFacts::from(self.session().info())
+    }
+
+    /// Serialises the play for `GameSet.open`.
+    fn save(&self) -> PyResult<Vec<u8>> {
+        let session = self.session();
+        let saved = session.snapshot().map_err(|error| failed(&error))?;
+        saved.ok_or_else(|| PyRuntimeError::new_err("this environment cannot be saved"))
+    }
+
+    /// Returns the current observation without an action.
+    fn observe(&self, py: Python<'_>) -> PyResult<StepResult> {
+        step_result(py, &self.session().current())
     }
 
     /// Returns the id of the environment with its version.
@@ -100,11 +132,6 @@ impl Play {
         self.session().reset_restarts_game()
     }
 
-    /// Returns the current observation without an action.
-    fn observe(&self, py: Python<'_>) -> PyResult<StepResult> {
-        step_result(py, &self.session().current())
-    }
-
     /// Executes the action with this official number and counts it.
     fn act(&self, py: Python<'_>, number: i64, x: i64, y: i64) -> PyResult<StepResult> {
         self.command(py, action(number, x, y)?)
@@ -119,27 +146,47 @@ impl Play {
     fn fork(&self) -> PyResult<Self> {
         self.session()
             .fork()
-            .map(Self::from)
+            .map(|session| Self::new(session, self.seed))
             .ok_or_else(|| PyRuntimeError::new_err("this environment cannot be copied"))
     }
 }
 
-impl From<Session> for Play {
-    fn from(play: Session) -> Self {
-        Self(Mutex::new(play))
-    }
-}
-
 impl Play {
+    /// Creates a play of an environment that was just opened, or restores a saved one in it. With
+    /// `levels_only`, RESET restarts the level and never the game.
+    pub(crate) fn of(
+        environment: Box<dyn Environment>,
+        seed: u64,
+        levels_only: bool,
+        saved: Option<&[u8]>,
+    ) -> PyResult<Self> {
+        let rule = if levels_only {
+            ResetRule::LevelsOnly
+        } else {
+            ResetRule::Official
+        };
+        let session = match saved {
+            Some(saved) => Session::restore(environment, rule, saved)
+                .map_err(|error| PyValueError::new_err(error.to_string()))?,
+            None => Session::new(environment, rule),
+        };
+        Ok(Self::new(session, seed))
+    }
+
+    pub(crate) const fn new(session: Session, seed: u64) -> Self {
+        Self {
+            session: Mutex::new(session),
+            seed,
+        }
+    }
+
     fn session(&self) -> MutexGuard<'_, Session> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn command(&self, py: Python<'_>, action: rhae_engine::Action) -> PyResult<StepResult> {
         let mut session = self.session();
-        let answer = session
-            .command(action)
-            .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        let answer = session.command(action).map_err(|error| failed(&error))?;
         step_result(py, &answer)
     }
 
@@ -190,6 +237,32 @@ fn array<'py>(py: Python<'py>, frames: &[Frame]) -> PyResult<Bound<'py, PyArray3
     }
     drop(cells);
     Ok(array)
+}
+
+fn failed(error: &EnvironmentError) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}
+
+/// Opens a built-in environment at a level, counted from 1.
+pub(crate) fn open_at_level(
+    info: &GameInfo,
+    seed: u64,
+    level: u8,
+) -> PyResult<Box<dyn Environment>> {
+    let wrong = || {
+        PyValueError::new_err(format!(
+            "`{}` has levels 1 to {}, found {level}",
+            info.id,
+            info.level_count()
+        ))
+    };
+    let level = level
+        .checked_sub(1)
+        .map(LevelIndex)
+        .filter(|level| level.get() < info.level_count())
+        .ok_or_else(wrong)?;
+    Ok(rhae_games::visit(info.id.as_str(), Open { seed, level })
+        .expect("every game of the registry can be visited"))
 }
 
 /// Opens a game at a level.

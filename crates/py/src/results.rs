@@ -13,7 +13,7 @@ use rhae_engine::{CELLS, Catalog, Frame, PALETTE, SIZE};
 use rhae_games::Builtin;
 use rhae_protocol::{GameListing, Recording};
 use rhae_report::contact_sheet;
-use rhae_scoring::Method;
+use rhae_scoring::{LevelCount, Method};
 use rhae_session::{CardMetadata, EnvironmentRuns, replay};
 use serde_json::Value;
 
@@ -116,7 +116,7 @@ pub(crate) fn replay_recording(
         .map(|mismatch| (mismatch.entry + 1, mismatch.reason));
     let (mismatch_entry, mismatch_reason) = mismatch.unzip();
     Ok(Replay {
-        play: Py::new(py, Play::from(replayed.play))?,
+        play: Py::new(py, Play::new(replayed.play, recording.header.seed))?,
         guid: recording.header.guid,
         mismatch_entry,
         mismatch_reason,
@@ -172,4 +172,15 @@ pub(crate) fn palette(py: Python<'_>) -> PyResult<Bound<'_, PyArray2<u8>>> {
         .as_slice_mut()?
         .copy_from_slice(PALETTE.as_flattened());
     Ok(array)
+}
+
+/// Returns the score of a completed level by a scoring method, as a fraction.
+#[pyfunction]
+pub(crate) fn level_score(method: &str, baseline: u32, actions: u32) -> PyResult<f64> {
+    let method = method.parse::<Method>().map_err(invalid)?;
+    Ok(rhae_scoring::level_score(
+        method,
+        baseline,
+        LevelCount::all_effective(actions),
+    ))
 }

@@ -1,18 +1,24 @@
 //! Many plays at once, for training: [`rhae_vector`] with NumPy arrays.
 //!
-//! The arrays are created once and overwritten by every step. Rust writes frames while the thread
+//! The arrays are created once and overwritten by every step. Rust writes observations while the thread
 //! is detached from the interpreter, so a Python thread that reads them during a step sees a
 //! mixture of old and new cells.
 
 use std::num::NonZero;
 
-use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArrayDyn};
-use pyo3::exceptions::PyValueError;
+use numpy::{
+    PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyReadonlyArrayDyn,
+};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use rhae_engine::{Action, LevelIndex, SIZE};
-use rhae_vector::{Ending, EpisodeRules, VectorError};
+use rhae_engine::{Action, CELLS, Frame, LevelIndex, SIZE};
+use rhae_vector::{Encoding, Ending, EpisodeRules, VectorError};
 
 use crate::action::actions;
+use crate::argument_names::with_argument_names;
+use crate::game_set::GameSet;
+use crate::play::GameFacts;
 
 /// The states of all plays of a vector.
 #[pyclass(frozen, module = "rhae._native")]
@@ -25,13 +31,13 @@ impl Snapshot {
     }
 }
 
-/// Many plays of one environment, and the arrays that receive their results.
+/// Many plays of one or several environments, and the arrays that receive their results.
 #[pyclass(module = "rhae._native")]
 pub(crate) struct Vector {
     plays: rhae_vector::Vector,
     actions: Vec<Action>,
     #[pyo3(get)]
-    frames: Py<PyArray3<u8>>,
+    observations: Py<PyArrayDyn<u8>>,
     #[pyo3(get)]
     rewards: Py<PyArray1<f64>>,
     #[pyo3(get)]
@@ -55,15 +61,19 @@ pub(crate) struct Vector {
 #[pymethods]
 impl Vector {
     #[new]
+    #[allow(clippy::too_many_arguments, reason = "the package passes all of them")]
     fn new(
         py: Python<'_>,
-        id: &str,
+        games: &GameSet,
+        ids: Vec<String>,
         count: usize,
         threads: usize,
         level: Option<u8>,
         max_actions: Option<u32>,
         continue_after_loss: bool,
+        observation: &str,
     ) -> PyResult<Self> {
+        let encoding = encoding(observation)?;
         let positive = |number, what: &str| {
             NonZero::new(number)
                 .ok_or_else(|| PyValueError::new_err(format!("{what} must not be 0")))
@@ -83,13 +93,15 @@ impl Vector {
             positive(count, "the number of environments")?,
             positive(threads, "the number of threads")?,
         );
-        let plays = rhae_vector::Vector::new(id, count, threads, rules)
-            .map_err(|error| value_error(&error))?;
+        let plays = rhae_vector::Vector::of_games(&games.catalog(), &ids, count, threads, rules)
+            .map_err(|error| vector_error(&error))?
+            .with_encoding(encoding);
         let n = count.get();
+        let shape: Vec<usize> = std::iter::once(n).chain(shape(encoding)).collect();
         Ok(Self {
             plays,
             actions: Vec::with_capacity(n),
-            frames: PyArray3::zeros(py, [n, SIZE, SIZE], false).unbind(),
+            observations: PyArrayDyn::zeros(py, shape, false).unbind(),
             rewards: PyArray1::zeros(py, n, false).unbind(),
             terminated: PyArray1::zeros(py, n, false).unbind(),
             truncated: PyArray1::zeros(py, n, false).unbind(),
@@ -101,27 +113,19 @@ impl Vector {
         })
     }
 
-    /// Returns the id of the environment with its version.
+    /// Returns each environment with the index of its first play and that after its last.
     #[getter]
-    fn id(&self) -> String {
-        self.plays.info().id.to_string()
-    }
-
-    /// Returns the official numbers of the actions that the environment offers.
-    #[getter]
-    fn offered(&self) -> Vec<u32> {
+    fn blocks(&self) -> Vec<(GameFacts, usize, usize)> {
         self.plays
-            .info()
-            .actions
-            .iter()
-            .map(|kind| kind.id().into())
+            .blocks()
+            .map(|block| {
+                (
+                    GameFacts::from(&block.info),
+                    block.plays.start,
+                    block.plays.end,
+                )
+            })
             .collect()
-    }
-
-    /// Returns the number of levels of the environment.
-    #[getter]
-    fn win_levels(&self) -> usize {
-        self.plays.info().baselines.len()
     }
 
     /// Starts new episodes of all plays or of the chosen ones, with new seeds if given.
@@ -134,12 +138,14 @@ impl Vector {
         if let Some(seeds) = seeds {
             self.plays
                 .seed(&seeds)
-                .map_err(|error| value_error(&error))?;
+                .map_err(|error| vector_error(&error))?;
         }
         let chosen = chosen
             .map(|chosen| chosen.as_slice().map(<[bool]>::to_vec))
             .transpose()?;
-        self.draw(py, |plays, frames| plays.reset(chosen.as_deref(), frames))
+        self.draw(py, |plays, observations| {
+            plays.reset(chosen.as_deref(), observations)
+        })
     }
 
     /// Executes one action per play.
@@ -147,14 +153,16 @@ impl Vector {
         let numbers: PyReadonlyArrayDyn<'_, i64> = numbers.extract()?;
         let mut list = std::mem::take(&mut self.actions);
         let done = actions(&numbers, &mut list)
-            .and_then(|()| self.draw(py, |plays, frames| plays.step(&list, frames)));
+            .and_then(|()| self.draw(py, |plays, observations| plays.step(&list, observations)));
         self.actions = list;
         done
     }
 
     /// Returns the current states of all plays.
-    fn snapshot(&self) -> Snapshot {
-        Snapshot(self.plays.snapshot())
+    fn snapshot(&self, py: Python<'_>) -> PyResult<Snapshot> {
+        let plays = &self.plays;
+        let snapshot = py.detach(|| plays.snapshot());
+        Ok(Snapshot(snapshot.map_err(|error| vector_error(&error))?))
     }
 
     /// Restores the states of a snapshot. With `plays`, play `i` gets the state of play `plays[i]`.
@@ -164,24 +172,24 @@ impl Vector {
         snapshot: &Snapshot,
         plays: Option<Vec<usize>>,
     ) -> PyResult<()> {
-        self.draw(py, |vector, frames| {
-            vector.restore(&snapshot.0, plays.as_deref(), frames)
+        self.draw(py, |vector, observations| {
+            vector.restore(&snapshot.0, plays.as_deref(), observations)
         })
     }
 }
 
 impl Vector {
-    /// Runs `draw` on the plays and the frame array, detached from the interpreter, then fills the
-    /// other arrays.
+    /// Runs `draw` on the plays and the array of observations, detached from the interpreter, then
+    /// fills the other arrays.
     fn draw(
         &mut self,
         py: Python<'_>,
         draw: impl FnOnce(&mut rhae_vector::Vector, &mut [u8]) -> Result<(), VectorError> + Send,
     ) -> PyResult<()> {
-        let mut frames = self.frames.bind(py).try_readwrite()?;
-        let (cells, plays) = (frames.as_slice_mut()?, &mut self.plays);
-        py.detach(|| draw(plays, cells))
-            .map_err(|error| value_error(&error))?;
+        let mut observations = self.observations.bind(py).try_readwrite()?;
+        let (bytes, plays) = (observations.as_slice_mut()?, &mut self.plays);
+        py.detach(|| draw(plays, bytes))
+            .map_err(|error| vector_error(&error))?;
         self.fill_arrays(py)
     }
 
@@ -216,6 +224,60 @@ impl Vector {
     }
 }
 
-fn value_error(error: &VectorError) -> PyErr {
-    PyValueError::new_err(error.to_string())
+/// Returns the encoding with this name.
+fn encoding(name: &str) -> PyResult<Encoding> {
+    Ok(match name {
+        "frame" => Encoding::Cells,
+        "onehot" => Encoding::OneHot,
+        "packed" => Encoding::Packed,
+        "rgb" => Encoding::Rgb,
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                r#"observation must be "frame", "onehot", "packed" or "rgb", found `{name}`"#
+            )));
+        }
+    })
+}
+
+/// Returns the shape of one observation.
+fn shape(encoding: Encoding) -> Vec<usize> {
+    match encoding {
+        Encoding::Cells => vec![SIZE, SIZE],
+        Encoding::OneHot => vec![16, SIZE, SIZE],
+        Encoding::Packed => vec![SIZE, SIZE / 2],
+        Encoding::Rgb => vec![SIZE, SIZE, 3],
+    }
+}
+
+/// Returns the shape of one observation in an encoding.
+#[pyfunction]
+pub(crate) fn observation_shape(observation: &str) -> PyResult<Vec<usize>> {
+    Ok(shape(encoding(observation)?))
+}
+
+/// Returns a frame in an encoding.
+#[pyfunction]
+pub(crate) fn observation<'py>(
+    py: Python<'py>,
+    frame: PyReadonlyArray2<'py, u8>,
+    observation: &str,
+) -> PyResult<Bound<'py, PyArrayDyn<u8>>> {
+    let encoding = encoding(observation)?;
+    let cells = <[u8; CELLS]>::try_from(frame.as_slice()?);
+    let cells = cells.map_err(|_| PyValueError::new_err("a frame has 64 x 64 cells"))?;
+    let array = PyArrayDyn::zeros(py, shape(encoding), false);
+    let mut bytes = array.try_readwrite()?;
+    encoding.write(&Frame::from_cells(cells), bytes.as_slice_mut()?);
+    drop(bytes);
+    Ok(array)
+}
+
+fn vector_error(error: &VectorError) -> PyErr {
+    let message = with_argument_names(&error.to_string());
+    match error {
+        VectorError::Failed { .. } | VectorError::Unavailable(_) | VectorError::Threads { .. } => {
+            PyRuntimeError::new_err(message)
+        }
+        _ => PyValueError::new_err(message),
+    }
 }

@@ -5,17 +5,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use rhae_engine::{Action, CELLS, Frame, Game, Levels};
+use rhae_engine::{Action, Frame, Game, Levels};
 
 use crate::slot::Slot;
 use crate::workers::Workers;
-use crate::{EpisodeRules, Report};
+use crate::{Encoding, EpisodeRules, Report, VectorError};
 
 /// The minimum number of plays that are worth handing to another thread.
 const MIN_CHUNK: usize = 16;
 /// The number of chunks for each thread. There are several, so that the other threads can process
 /// more chunks while one thread is delayed.
 const CHUNKS_PER_THREAD: usize = 4;
+
+/// The buffer that receives the observations of some consecutive plays.
+pub(crate) struct Output<'a> {
+    pub(crate) bytes: &'a mut [u8],
+    pub(crate) encoding: Encoding,
+}
 
 /// The plays of one game, with the type of the game erased. Callers must check the lengths of all
 /// lists.
@@ -24,26 +30,31 @@ pub(crate) trait Batch: Send + Sync {
     fn reset(
         &mut self,
         chosen: Option<&[bool]>,
-        frames: &mut [u8],
+        output: Output<'_>,
         reports: &mut [Report],
         workers: &Workers,
-    );
+    ) -> Result<(), VectorError>;
     fn step(
         &mut self,
         actions: &[Action],
-        frames: &mut [u8],
+        output: Output<'_>,
         reports: &mut [Report],
         workers: &Workers,
-    );
-    fn snapshot(&self, reports: &[Report]) -> Arc<dyn Any + Send + Sync>;
+    ) -> Result<(), VectorError>;
+    fn snapshot(&self, reports: &[Report]) -> Result<Arc<dyn Any + Send + Sync>, VectorError>;
     fn restore(
         &mut self,
         snapshot: &(dyn Any + Send + Sync),
         from: &[usize],
-        frames: &mut [u8],
+        output: Output<'_>,
         reports: &mut [Report],
         workers: &Workers,
-    );
+    ) -> Result<(), VectorError>;
+}
+
+/// A play whose settled frame can be drawn.
+pub(crate) trait Drawn {
+    fn draw(&mut self, frame: &mut Frame);
 }
 
 /// The plays of the game `G`.
@@ -75,34 +86,36 @@ impl<G: Game> Plays<G> {
     }
 }
 
-/// The index of a chunk of plays, with their states, reports and frames.
-type Chunk<'a, G> = (usize, ((&'a mut [Slot<G>], &'a mut [Report]), &'a mut [u8]));
+/// The index of a chunk of plays, with their states, reports and observations.
+type Chunk<'a, S> = (usize, ((&'a mut [S], &'a mut [Report]), &'a mut [u8]));
 
 /// Calls `change` with the index, state and report of each play, in parallel, and draws the plays
-/// for which it returns true.
-fn for_each_play<G: Game>(
-    slots: &mut [Slot<G>],
+/// for which it returns true. A thread processes at least `min_chunk` plays.
+pub(crate) fn for_each_play<S: Drawn + Send>(
+    slots: &mut [S],
     reports: &mut [Report],
-    frames: &mut [u8],
+    output: Output<'_>,
     workers: &Workers,
-    change: impl Fn(usize, &mut Slot<G>, &mut Report) -> bool + Sync,
+    min_chunk: usize,
+    change: impl Fn(usize, &mut S, &mut Report) -> bool + Sync,
 ) {
+    let Output { bytes, encoding } = output;
     let size = slots
         .len()
         .div_ceil(workers.threads() * CHUNKS_PER_THREAD)
-        .max(MIN_CHUNK);
-    let change_chunk = |(part, ((slots, reports), frames)): Chunk<'_, G>| {
+        .max(min_chunk);
+    let change_chunk = |(part, ((slots, reports), observations)): Chunk<'_, S>| {
         // One small buffer stays in the first-level cache while a frame is drawn into it; the
         // finished frame is then copied once.
         let mut scratch = Frame::filled(0);
         let plays = slots
             .iter_mut()
             .zip(reports)
-            .zip(frames.chunks_exact_mut(CELLS));
-        for (index, ((slot, report), cells)) in (part * size..).zip(plays) {
+            .zip(observations.chunks_exact_mut(encoding.bytes()));
+        for (index, ((slot, report), observation)) in (part * size..).zip(plays) {
             if change(index, slot, report) {
                 slot.draw(&mut scratch);
-                cells.copy_from_slice(scratch.cells());
+                encoding.write(&scratch, observation);
             }
         }
     };
@@ -111,7 +124,7 @@ fn for_each_play<G: Game>(
             slots
                 .par_chunks_mut(size)
                 .zip(reports.par_chunks_mut(size))
-                .zip(frames.par_chunks_mut(size * CELLS))
+                .zip(bytes.par_chunks_mut(size * encoding.bytes()))
                 .enumerate()
                 .with_max_len(1)
                 .for_each(change_chunk);
@@ -119,7 +132,7 @@ fn for_each_play<G: Game>(
         None => slots
             .chunks_mut(size)
             .zip(reports.chunks_mut(size))
-            .zip(frames.chunks_mut(size * CELLS))
+            .zip(bytes.chunks_mut(size * encoding.bytes()))
             .enumerate()
             .for_each(change_chunk),
     }
@@ -141,67 +154,85 @@ impl<G: Game> Batch for Plays<G> {
     fn reset(
         &mut self,
         chosen: Option<&[bool]>,
-        frames: &mut [u8],
+        output: Output<'_>,
         reports: &mut [Report],
         workers: &Workers,
-    ) {
+    ) -> Result<(), VectorError> {
         let Self {
             slots,
             levels,
             rules,
         } = self;
-        for_each_play(slots, reports, frames, workers, |index, slot, report| {
-            let is_chosen = chosen.is_none_or(|chosen| chosen[index]);
-            if is_chosen {
-                *slot = Slot::new(levels[index].clone(), *rules);
-                *report = slot.report(0, true);
-            }
-            is_chosen
-        });
+        for_each_play(
+            slots,
+            reports,
+            output,
+            workers,
+            MIN_CHUNK,
+            |index, slot, report| {
+                let is_chosen = chosen.is_none_or(|chosen| chosen[index]);
+                if is_chosen {
+                    *slot = Slot::new(levels[index].clone(), *rules);
+                    *report = slot.report(0, true);
+                }
+                is_chosen
+            },
+        );
+        Ok(())
     }
 
     fn step(
         &mut self,
         actions: &[Action],
-        frames: &mut [u8],
+        output: Output<'_>,
         reports: &mut [Report],
         workers: &Workers,
-    ) {
+    ) -> Result<(), VectorError> {
         let Self { slots, rules, .. } = self;
-        for_each_play(slots, reports, frames, workers, |index, slot, report| {
-            *report = slot.step(actions[index], *rules);
-            true
-        });
+        for_each_play(
+            slots,
+            reports,
+            output,
+            workers,
+            MIN_CHUNK,
+            |index, slot, report| {
+                *report = slot.step(actions[index], *rules);
+                true
+            },
+        );
+        Ok(())
     }
 
-    fn snapshot(&self, reports: &[Report]) -> Arc<dyn Any + Send + Sync> {
-        Arc::new(SavedPlays {
+    fn snapshot(&self, reports: &[Report]) -> Result<Arc<dyn Any + Send + Sync>, VectorError> {
+        Ok(Arc::new(SavedPlays {
             slots: self.slots.clone(),
             reports: reports.to_vec(),
-        })
+        }))
     }
 
     fn restore(
         &mut self,
         snapshot: &(dyn Any + Send + Sync),
         from: &[usize],
-        frames: &mut [u8],
+        output: Output<'_>,
         reports: &mut [Report],
         workers: &Workers,
-    ) {
+    ) -> Result<(), VectorError> {
         let saved = snapshot
             .downcast_ref::<SavedPlays<G>>()
             .expect("the caller compared the environments' ids");
         for_each_play(
             &mut self.slots,
             reports,
-            frames,
+            output,
             workers,
+            MIN_CHUNK,
             |index, slot, report| {
                 *slot = saved.slots[from[index]].clone();
                 *report = saved.reports[from[index]];
                 true
             },
         );
+        Ok(())
     }
 }

@@ -5,6 +5,7 @@ use rhae_engine::{
 };
 
 use crate::EpisodeRules;
+use crate::batch::Drawn;
 
 /// Whether and why an episode has ended, in the terms of Gymnasium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,16 +106,7 @@ impl<G: Game> Slot<G> {
             }
         }
         let completed = self.episode.completed();
-        let lost = self.episode.status() == PlayState::GameOver && !rules.continue_after_loss;
-        let won = self.episode.status() == PlayState::Win
-            || rules.level.is_some_and(|level| completed > level.0);
-        self.ending = if won || lost {
-            Ending::Terminated
-        } else if rules.max_actions.is_some_and(|max| self.actions >= max) {
-            Ending::Truncated
-        } else {
-            Ending::None
-        };
+        self.ending = rules.ending(self.episode.status(), completed, self.actions);
         self.report(completed.saturating_sub(before), changed)
     }
 
@@ -132,9 +124,26 @@ impl<G: Game> Slot<G> {
             changed,
         }
     }
+}
 
-    pub(crate) fn draw(&self, frame: &mut Frame) {
+impl<G: Game> Drawn for Slot<G> {
+    fn draw(&mut self, frame: &mut Frame) {
         self.episode.draw(frame);
+    }
+}
+
+impl EpisodeRules {
+    /// Returns whether an episode in this state has ended.
+    pub(crate) fn ending(&self, state: PlayState, completed: u8, actions: u32) -> Ending {
+        let lost = state == PlayState::GameOver && !self.continue_after_loss;
+        let won = state == PlayState::Win || self.level.is_some_and(|level| completed > level.0);
+        if won || lost {
+            Ending::Terminated
+        } else if self.max_actions.is_some_and(|max| actions >= max) {
+            Ending::Truncated
+        } else {
+            Ending::None
+        }
     }
 }
 

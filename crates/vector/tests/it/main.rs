@@ -3,11 +3,15 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::num::NonZero;
+use std::sync::Arc;
 
-use rhae_engine::{Action, ActionKind, CELLS, Catalog, LevelIndex, PlayState, Rng};
+use rhae_engine::{
+    Action, ActionKind, CELLS, Catalog, CatalogError, Environment, EnvironmentError, Frame,
+    GameInfo, LevelIndex, Observation, PlayState, Rng,
+};
 use rhae_games::Builtin;
 use rhae_session::{Play, ResetRule};
-use rhae_vector::{Ending, EpisodeRules, Report, Vector, VectorError};
+use rhae_vector::{Encoding, Ending, EpisodeRules, Report, Vector, VectorError};
 
 fn vector(id: &str, count: usize, threads: usize, rules: EpisodeRules) -> (Vector, Vec<u8>) {
     let nonzero = |number| NonZero::new(number).unwrap();
@@ -200,8 +204,11 @@ fn snapshot_restores_each_play_or_one_play_everywhere() {
             actions
         };
         (0..30).for_each(|_| drop(step(&mut plays, &mut frames)));
-        let (snapshot, then, then_reports) =
-            (plays.snapshot(), frames.clone(), plays.reports().to_vec());
+        let (snapshot, then, then_reports) = (
+            plays.snapshot().unwrap(),
+            frames.clone(),
+            plays.reports().to_vec(),
+        );
         let after: Vec<(Vec<Action>, Vec<u8>)> = (0..30)
             .map(|_| (step(&mut plays, &mut frames), frames.clone()))
             .collect();
@@ -263,21 +270,20 @@ fn invalid_arguments_are_rejected() {
         .unwrap_err();
     assert_eq!(
         error,
-        VectorError::Length {
-            what: "frames of 4,096 cells",
-            expected: 2,
-            found: 0
+        VectorError::Bytes {
+            expected: 8192,
+            found: 8191
         }
     );
     let (other, _) = vector("ny40", 2, 1, EpisodeRules::default());
     let error = plays
-        .restore(&other.snapshot(), None, &mut frames)
+        .restore(&other.snapshot().unwrap(), None, &mut frames)
         .unwrap_err();
     assert_eq!(
         error.to_string(),
         "the snapshot is of `ny40-v1`, the plays are of `kq19-v1`"
     );
-    let own = plays.snapshot();
+    let own = plays.snapshot().unwrap();
     let error = plays.restore(&own, Some(&[0, 2]), &mut frames).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -298,4 +304,217 @@ fn reset_affects_chosen_plays_only() {
         (plays.reports()[0].actions, plays.reports()[1].actions),
         (0, 2)
     );
+}
+
+#[test]
+fn games_of_one_vector_play_as_in_vectors_of_their_own() {
+    let names = ["pz19".to_owned(), "bx20-v1".to_owned(), "kq19".to_owned()];
+    let catalog: Arc<dyn Catalog> = Arc::new(Builtin);
+    let (count, threads) = (NonZero::new(8).unwrap(), NonZero::new(2).unwrap());
+    let rules = EpisodeRules {
+        max_actions: Some(30),
+        ..EpisodeRules::default()
+    };
+    let mut all = Vector::of_games(&catalog, &names, count, threads, rules).unwrap();
+    let ranges: Vec<_> = all.blocks().map(|block| block.plays.clone()).collect();
+    assert_eq!(ranges, [0..3, 3..6, 6..8]);
+    let mut frames = vec![99; 8 * CELLS];
+    all.reset(None, &mut frames).unwrap();
+    let mut own: Vec<(Vector, Vec<u8>)> = names
+        .iter()
+        .zip(&ranges)
+        .map(|(name, range)| vector(name, range.len(), 1, rules))
+        .collect();
+    let mut rng = Rng::new(7, 0);
+    for _ in 0..100 {
+        let actions: Vec<Action> = (0..8).map(|_| any_action(&mut rng)).collect();
+        all.step(&actions, &mut frames).unwrap();
+        for ((one, own_frames), range) in own.iter_mut().zip(&ranges) {
+            one.step(&actions[range.clone()], own_frames).unwrap();
+            assert_eq!(&frames[range.start * CELLS..range.end * CELLS], own_frames);
+            assert_eq!(&all.reports()[range.clone()], one.reports());
+        }
+    }
+    let snapshot = all.snapshot().unwrap();
+    let error = all.restore(&snapshot, Some(&[0, 1, 3, 3, 4, 5, 6, 7]), &mut frames);
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "play 2 is of `pz19-v1`, so it cannot take the state of play 3"
+    );
+    all.restore(&snapshot, Some(&[2, 2, 2, 5, 5, 5, 6, 6]), &mut frames)
+        .unwrap();
+    let frame = |play: usize| &frames[play * CELLS..][..CELLS];
+    assert_eq!(
+        (frame(0), frame(3), frame(7)),
+        (frame(2), frame(5), frame(6))
+    );
+
+    let refused = |names: &[String], count| {
+        let refused = Vector::of_games(&catalog, names, count, threads, rules);
+        refused.err().unwrap().to_string()
+    };
+    assert_eq!(
+        refused(&names, NonZero::new(2).unwrap()),
+        "2 plays cannot be divided among 3 environments"
+    );
+    assert_eq!(
+        refused(&[], count),
+        "expected at least one environment, found none"
+    );
+}
+
+/// A catalogue whose games have other ids than the built-in ones, as hosted games do.
+struct Renamed;
+
+/// A built-in environment under another id that fails at the action ACTION7.
+struct Fragile {
+    info: GameInfo,
+    play: Box<dyn Environment>,
+}
+
+impl Environment for Fragile {
+    fn info(&self) -> &GameInfo {
+        &self.info
+    }
+
+    fn observation(&self) -> &Observation {
+        self.play.observation()
+    }
+
+    fn act(&mut self, action: Action) -> Result<&Observation, EnvironmentError> {
+        if action == Action::Action7 {
+            return Err(EnvironmentError::Failed("it broke".to_owned()));
+        }
+        self.play.act(action)
+    }
+
+    fn fork(&self) -> Option<Box<dyn Environment>> {
+        Some(Box::new(Self {
+            info: self.info.clone(),
+            play: self.play.fork()?,
+        }))
+    }
+}
+
+fn renamed(mut info: GameInfo) -> GameInfo {
+    info.id = format!("x{}", &info.id.as_str()[1..]).parse().unwrap();
+    info
+}
+
+impl Catalog for Renamed {
+    fn list(&self) -> Vec<GameInfo> {
+        Builtin.list().into_iter().map(renamed).collect()
+    }
+
+    fn find(&self, name: &str) -> Result<GameInfo, CatalogError> {
+        let mut games = self.list().into_iter();
+        let found = games.find(|info| info.id.as_str().starts_with(name));
+        Ok(found.expect("the tests name existing games"))
+    }
+
+    fn open(&self, name: &str, seed: u64) -> Result<Box<dyn Environment>, CatalogError> {
+        let info = self.find(name)?;
+        let builtin = Builtin.list().into_iter();
+        let original = builtin
+            .map(|original| original.id)
+            .find(|id| id.as_str()[1..] == info.id.as_str()[1..])
+            .unwrap();
+        let play = Builtin.open(original.as_str(), seed)?;
+        Ok(Box::new(Fragile { info, play }))
+    }
+}
+
+#[test]
+fn other_environments_play_like_built_in_ones() {
+    let catalog: Arc<dyn Catalog> = Arc::new(Renamed);
+    let (count, threads) = (NonZero::new(4).unwrap(), NonZero::new(2).unwrap());
+    let rules = EpisodeRules {
+        max_actions: Some(60),
+        ..EpisodeRules::default()
+    };
+    for id in ids() {
+        let other = [format!("x{}", &id[1..])];
+        let mut theirs = Vector::of_games(&catalog, &other, count, threads, rules).unwrap();
+        let (mut ours, mut our_frames) = vector(id, 4, 1, rules);
+        let mut frames = vec![99; 4 * CELLS];
+        theirs.seed(&[0, 1, 2, 3]).unwrap();
+        ours.seed(&[0, 1, 2, 3]).unwrap();
+        theirs.reset(None, &mut frames).unwrap();
+        ours.reset(None, &mut our_frames).unwrap();
+        let mut rng = Rng::new(7, 0);
+        let mut saved = None;
+        for step in 0..300 {
+            let action = |_| match any_action(&mut rng) {
+                Action::Action7 => Action::Action1,
+                action => action,
+            };
+            let actions: Vec<Action> = (0..4).map(action).collect();
+            theirs.step(&actions, &mut frames).unwrap();
+            ours.step(&actions, &mut our_frames).unwrap();
+            assert_eq!(frames, our_frames, "{id}");
+            assert_eq!(theirs.reports(), ours.reports(), "{id}");
+            if step == 150 {
+                saved = Some((theirs.snapshot().unwrap(), frames.clone()));
+            }
+        }
+        let (snapshot, then) = saved.unwrap();
+        theirs.restore(&snapshot, None, &mut frames).unwrap();
+        assert_eq!(frames, then, "{id}");
+    }
+}
+
+#[test]
+fn failed_play_is_named_and_can_be_reset() {
+    let catalog: Arc<dyn Catalog> = Arc::new(Renamed);
+    let names = ["xq19".to_owned(), "xy40".to_owned()];
+    let (count, threads) = (NonZero::new(4).unwrap(), NonZero::new(2).unwrap());
+    let rules = EpisodeRules::default();
+    let mut plays = Vector::of_games(&catalog, &names, count, threads, rules).unwrap();
+    let mut frames = vec![99; 4 * CELLS];
+    plays.reset(None, &mut frames).unwrap();
+    let (move_up, fail) = (Action::Action1, Action::Action7);
+    let error = plays.step(&[move_up, move_up, move_up, fail], &mut frames);
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "play 3 failed: environment failed: it broke"
+    );
+    let actions: Vec<u32> = plays
+        .reports()
+        .iter()
+        .map(|report| report.actions)
+        .collect();
+    assert_eq!(actions, [1, 1, 1, 0], "the other plays have acted");
+    let error = plays.step(&[move_up; 4], &mut frames).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "play 3 failed: the play failed before: reset it"
+    );
+    let failed = [false, false, false, true];
+    plays.reset(Some(&failed), &mut frames).unwrap();
+    plays.step(&[move_up; 4], &mut frames).unwrap();
+    let level = EpisodeRules {
+        level: Some(LevelIndex(1)),
+        ..rules
+    };
+    let refused = Vector::of_games(&catalog, &names, count, threads, level);
+    assert_eq!(
+        refused.err().unwrap().to_string(),
+        "`xq19-v1` is a hosted game, whose plays start at level 1, found level 2"
+    );
+}
+
+#[test]
+fn observations_have_the_chosen_encoding() {
+    let one = NonZero::<usize>::MIN;
+    for encoding in [Encoding::OneHot, Encoding::Packed, Encoding::Rgb] {
+        let (_, cells) = vector("kq19", 1, 1, EpisodeRules::default());
+        let plays = Vector::new("kq19", one, one, EpisodeRules::default());
+        let mut plays = plays.unwrap().with_encoding(encoding);
+        let mut bytes = vec![99; encoding.bytes()];
+        plays.reset(None, &mut bytes).unwrap();
+        let mut expected = vec![0; encoding.bytes()];
+        let frame = Frame::from_cells(cells.try_into().unwrap());
+        encoding.write(&frame, &mut expected);
+        assert_eq!(bytes, expected, "{encoding:?}");
+    }
 }
