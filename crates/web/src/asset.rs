@@ -17,11 +17,12 @@ pub struct Asset {
     pub tag: String,
 }
 
-const SITE_FILES: [(&str, &str); 10] = [
+const SITE_FILES: [(&str, &str); 11] = [
     ("site.css", include_str!("../assets/site.css")),
     ("icon.svg", include_str!("../assets/icon.svg")),
     ("theme.js", include_str!("../assets/theme.js")),
     ("play.js", include_str!("../assets/play.js")),
+    ("stage.js", include_str!("../assets/stage.js")),
     ("connection.js", include_str!("../assets/connection.js")),
     ("replay.js", include_str!("../assets/replay.js")),
     ("recording.js", include_str!("../assets/recording.js")),
