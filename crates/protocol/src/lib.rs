@@ -78,10 +78,12 @@ mod run;
 mod scorecard;
 mod share;
 mod study;
+mod study_api;
 mod study_baselines;
 mod study_event;
 mod study_protocol;
 mod study_result;
+mod study_sitting;
 mod study_status;
 mod study_summary;
 mod time;
@@ -133,9 +135,14 @@ pub use run::{
 pub use scorecard::{CardOwner, EnvironmentScore, RunScore, Scorecard, TagScore};
 pub use share::ShareListing;
 pub use study::{
-    ArmId, AttemptOutcome, Devices, Digest, EnvironmentVersion, ExclusionId, LevelPlay,
-    ParticipantId, PaymentKey, PersonKey, PlayCounts, SessionId, SiteId, SittingEndReason,
-    SittingId, StudyId, StudyStage,
+    ArmId, AttemptOutcome, CompletionCode, CompletionKind, Devices, Digest, EnvironmentVersion,
+    ExclusionId, LevelPlay, ParticipantId, PaymentKey, PersonKey, PlayCounts, SessionId, SiteId,
+    SittingEndReason, SittingId, StudyId, StudyRole, StudyStage,
+};
+pub use study_api::{
+    ArrivalLink, AttemptRow, CheckBody, EffortRow, ExclusionRow, LiveSitting, NewParticipants,
+    NewStudyBody, NewStudySite, PersonalLink, SeatLink, SessionRow, SiteRow, SittingEndRow,
+    SittingRow, StudyLinks, StudyOverview, StudyRequest,
 };
 pub use study_baselines::{
     BASELINE_FILE_VERSION, BaselineFile, CountInterval, EnvironmentBaselines, LevelBaseline,
@@ -151,6 +158,10 @@ pub use study_protocol::{
 };
 pub use study_result::{
     BandCount, EnvironmentResults, LevelResults, StoppedPlayResult, StudyResults, TimeResults,
+};
+pub use study_sitting::{
+    ArrivalBody, ArrivalPath, CompletionView, ConsentView, FeeView, ParticipantAction,
+    SittingClock, SittingEnd, SittingRequest, SittingStep, SittingView,
 };
 pub use study_status::{
     EnvironmentCoverage, ExportedFile, FrozenStatus, MoneyStatus, PaymentRow, PlannedStudy,

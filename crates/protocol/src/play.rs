@@ -2,7 +2,7 @@
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use rhae_engine::{Action, ActionKind, ActionSet, PlayState};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{ObservationView, Packer, rfc3339_utc};
@@ -54,7 +54,7 @@ pub fn current_level(levels_completed: u8, win_levels: u8) -> u8 {
 /// The response to a command of the web app. In contrast to
 /// [`FrameResponse`](crate::FrameResponse), its frames are in the packed form, and the first one is
 /// encoded relative to a frame of colour 0.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CompactResponse {
     pub guid: String,
     /// `NOT_FINISHED`, `WIN` or `GAME_OVER`.

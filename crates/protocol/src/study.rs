@@ -3,11 +3,12 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 macro_rules! texts {
     ($($(#[$doc:meta])* $name:ident,)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
         #[serde(transparent)]
         pub struct $name(pub String);
 
@@ -68,7 +69,7 @@ impl EnvironmentVersion {
 }
 
 /// The purpose of a row. Only live rows count for targets, baselines and results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StudyStage {
     /// Simulated people, or the researchers themselves.
@@ -90,7 +91,7 @@ impl StudyStage {
 }
 
 /// How an attempt ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AttemptOutcome {
     /// All levels were completed.
@@ -136,7 +137,7 @@ impl AttemptOutcome {
 }
 
 /// Why a sitting ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SittingEndReason {
     /// The time of the sitting was used up.
@@ -164,6 +165,63 @@ impl SittingEndReason {
             Self::Staff => "staff",
         }
     }
+}
+
+/// The role of a member of a study.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StudyRole {
+    Owner,
+    Researcher,
+    /// Runs sittings at a site and sees no results.
+    SiteStaff,
+    /// The author of environments, who sees the results of their own environments only.
+    Author,
+    /// Reads everything except identities, and changes nothing.
+    Auditor,
+}
+
+impl StudyRole {
+    pub const ALL: [Self; 5] = [
+        Self::Owner,
+        Self::Researcher,
+        Self::SiteStaff,
+        Self::Author,
+        Self::Auditor,
+    ];
+
+    /// Returns the name in files and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Researcher => "researcher",
+            Self::SiteStaff => "site_staff",
+            Self::Author => "author",
+            Self::Auditor => "auditor",
+        }
+    }
+}
+
+/// The kind of a completion. A recruiting platform has one code for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CompletionKind {
+    Complete,
+    NoConsent,
+    /// The person may not take part, for example because every environment is already known.
+    ScreenedOut,
+    /// The sitting ended for a technical reason.
+    Technical,
+}
+
+/// The code by which a recruiting platform recognises a completion.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CompletionCode {
+    pub code: String,
+    /// The address on the platform to which the participant returns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redirect: Option<String>,
 }
 
 /// The counts of one level of an attempt, from the replayed log of the play.
@@ -207,7 +265,7 @@ impl PlayCounts {
 }
 
 /// The devices of a participant, or the devices that an environment needs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Devices {
     pub keyboard: bool,
     pub pointer: bool,

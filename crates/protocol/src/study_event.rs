@@ -9,11 +9,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::study::{
-    ArmId, AttemptOutcome, Devices, Digest, EnvironmentVersion, ExclusionId, ParticipantId,
-    PaymentKey, PersonKey, PlayCounts, SessionId, SiteId, SittingEndReason, SittingId, StudyId,
-    StudyStage,
+    ArmId, AttemptOutcome, CompletionCode, CompletionKind, Devices, Digest, EnvironmentVersion,
+    ExclusionId, ParticipantId, PaymentKey, PersonKey, PlayCounts, SessionId, SiteId,
+    SittingEndReason, SittingId, StudyId, StudyRole, StudyStage,
 };
 use crate::study_protocol::StudyProtocol;
 
@@ -106,6 +107,26 @@ pub enum StudyEvent {
         site: SiteId,
         starts_ms: u64,
         capacity: u32,
+    },
+    /// A holder of an API key became a member of the study, or got another role.
+    MemberGranted {
+        /// The public id of the key.
+        member: String,
+        role: StudyRole,
+        /// The environments of an author; empty for other roles.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        environments: BTreeSet<EnvironmentVersion>,
+        by: String,
+    },
+    MemberRevoked {
+        member: String,
+        by: String,
+    },
+    /// The recruiting platform of a site, with its completion codes.
+    RecruiterSet {
+        site: SiteId,
+        recruiter: String,
+        codes: BTreeMap<CompletionKind, CompletionCode>,
     },
     /// The share of plays that become valid was estimated from the plays so far.
     ShareEstimated {
@@ -285,7 +306,7 @@ pub enum StudyEvent {
 }
 
 /// What happens to the data of a participant who withdraws.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WithdrawnData {
     Keep,

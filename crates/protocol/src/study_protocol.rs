@@ -7,12 +7,13 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The version of the form.
 pub const STUDY_PROTOCOL_VERSION: u32 = 1;
 
 /// The rules of a study.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StudyProtocol {
     /// The version of this form ([`STUDY_PROTOCOL_VERSION`]).
@@ -42,7 +43,7 @@ pub struct StudyProtocol {
 }
 
 /// Which attempts are valid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 pub enum AttemptRule {
     /// More than 30 actions and less than 30 minutes. Quick solves and plays up to the hard limit
     /// are not attempts.
@@ -66,7 +67,7 @@ impl AttemptRule {
 }
 
 /// What the target of an environment counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetCounts {
     /// People who saw the first frame and were not interrupted.
@@ -76,7 +77,7 @@ pub enum TargetCounts {
 }
 
 /// How environments are assigned to sittings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AssignmentDesign {
     /// The environment that needs people most.
@@ -86,7 +87,7 @@ pub enum AssignmentDesign {
 }
 
 /// The limits of sittings and attempts, in seconds of the server's clock.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StudyLimits {
     /// The play time of a sitting, from the first frame of the first environment.
@@ -108,7 +109,7 @@ pub struct StudyLimits {
 }
 
 /// The pay of a participant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StudyMoney {
     /// The ISO 4217 code, for example `USD`.
@@ -121,7 +122,7 @@ pub struct StudyMoney {
 }
 
 /// The fee of a participant who leaves early.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EarlyLeave {
     /// The share of the fee for each quarter of an hour that has begun.
@@ -133,7 +134,7 @@ pub enum EarlyLeave {
 ///
 /// A quick quit is an attempt that the participant left by choice, unsolved, after at most
 /// `max_quick_actions` actions or less than `max_quick_s` seconds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LowEffortRule {
     pub version: u32,
@@ -146,7 +147,7 @@ pub struct LowEffortRule {
 }
 
 /// A consent text in one language.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConsentText {
     pub version: u32,
@@ -154,7 +155,7 @@ pub struct ConsentText {
 }
 
 /// A question about the participant, answered by one of several bands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DemographicQuestion {
     /// The name of the column in exports.
@@ -163,7 +164,7 @@ pub struct DemographicQuestion {
 }
 
 /// The analysis that is fixed together with the protocol.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnalysisPlan {
     /// The version of the analysis code.

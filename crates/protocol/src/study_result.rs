@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::study::StudyId;
 use crate::study_status::{EnvironmentCoverage, RateInterval};
 use crate::study_summary::StudySummary;
 
 /// The results of a study.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StudyResults {
     pub study: StudyId,
     pub title: String,
@@ -23,7 +24,7 @@ pub struct StudyResults {
 }
 
 /// How often a band was chosen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BandCount {
     pub band: String,
     /// `null` if the number is too small to be shown.
@@ -31,7 +32,7 @@ pub struct BandCount {
 }
 
 /// The results of an environment version under the attempt rule of the protocol, with exclusions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EnvironmentResults {
     #[serde(flatten)]
     pub coverage: EnvironmentCoverage,
@@ -49,7 +50,7 @@ pub struct EnvironmentResults {
 }
 
 /// The results of one level.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LevelResults {
     /// The number of the level, from 1.
     pub level: u32,
@@ -80,7 +81,7 @@ pub struct LevelResults {
 }
 
 /// The shares of people at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TimeResults {
     pub minutes: f64,
     pub solved: f64,
@@ -88,7 +89,7 @@ pub struct TimeResults {
 }
 
 /// A play that ended unsolved.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StoppedPlayResult {
     pub play: String,
     /// The level in which the participant stopped, from 1.

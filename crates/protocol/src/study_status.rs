@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::study::{ArmId, Digest, EnvironmentVersion, StudyId};
 
 /// A line of the list of studies.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StudyListing {
     pub study: StudyId,
     pub title: String,
@@ -20,7 +21,7 @@ pub struct StudyListing {
 }
 
 /// The state of a study.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StudyStatus {
     #[serde(flatten)]
     pub listing: StudyListing,
@@ -40,7 +41,7 @@ pub struct StudyStatus {
 }
 
 /// The protocol that is in force.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProtocolStatus {
     pub hash: Digest,
     pub version: u32,
@@ -52,7 +53,7 @@ pub struct ProtocolStatus {
 }
 
 /// A protocol that was frozen, or an amendment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FrozenStatus {
     pub hash: Digest,
     pub at_ms: u64,
@@ -62,7 +63,7 @@ pub struct FrozenStatus {
 }
 
 /// How far the data of an environment version is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EnvironmentCoverage {
     pub environment: EnvironmentVersion,
     pub arm: ArmId,
@@ -90,7 +91,7 @@ pub struct EnvironmentCoverage {
 }
 
 /// A share with its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RateInterval {
     pub rate: f64,
     pub low: f64,
@@ -98,7 +99,7 @@ pub struct RateInterval {
 }
 
 /// The sums of the ledger in minor units.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MoneyStatus {
     /// The currency; empty before a protocol was set.
     pub currency: String,
@@ -110,7 +111,7 @@ pub struct MoneyStatus {
 }
 
 /// A published revision of the baselines.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PublicationStatus {
     pub revision: u32,
     /// The hash of the file.
@@ -123,7 +124,7 @@ pub struct PublicationStatus {
 }
 
 /// The check of a protocol before money is spent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StudyCheck {
     pub study: StudyId,
     /// The hash that freezing would record.
@@ -136,7 +137,7 @@ pub struct StudyCheck {
 }
 
 /// The expected size of a study.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PlannedStudy {
     pub environments: u32,
     /// The assumed number of environments that a sitting starts.
@@ -153,7 +154,7 @@ pub struct PlannedStudy {
 }
 
 /// The ledger of a study.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StudyPayments {
     pub study: StudyId,
     pub money: MoneyStatus,
@@ -161,7 +162,7 @@ pub struct StudyPayments {
 }
 
 /// A line of the ledger with its status.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PaymentRow {
     pub key: String,
     pub participant: String,
@@ -178,7 +179,7 @@ pub struct PaymentRow {
 }
 
 /// What a command changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StudyChange {
     pub study: StudyId,
     /// The records that the command added to the log, by the kinds of their events.
@@ -188,7 +189,7 @@ pub struct StudyChange {
 }
 
 /// The verification of a study.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StudyVerification {
     pub study: StudyId,
     pub records: usize,
@@ -201,7 +202,7 @@ pub struct StudyVerification {
 }
 
 /// The list of the files of an export.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StudyExport {
     pub study: StudyId,
     pub software: String,
@@ -213,7 +214,7 @@ pub struct StudyExport {
 }
 
 /// A file of an export.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ExportedFile {
     /// The path within the folder of the export.
     pub path: String,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The numbers of a study under one attempt rule, with or without exclusions. A number without data
 /// is `null`.
@@ -17,7 +18,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(serde_json::to_string(&medians)?, json);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StudySummary {
     /// The rule that decides which attempts are valid.
     pub attempt_rule: String,
@@ -47,7 +48,7 @@ pub struct StudySummary {
 }
 
 /// The median duration of valid attempts, in minutes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct MedianMinutes {
     pub all: Option<f64>,
     pub solved: Option<f64>,

@@ -15,10 +15,11 @@ use std::time::Instant;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use rhae_store::{GameSet, GameSets, KeyLimits, KeyStore, Owner, Scopes};
+use rhae_store::{GameSet, GameSets, KeyId, KeyLimits, KeyStore, Owner, Scopes};
 use rhae_web::Viewer;
 use sha2::{Digest, Sha256};
 
+use crate::studies::is_participant;
 use crate::web::{COOKIE, is_page};
 use crate::{ApiError, ApiKey, Clock, Limits, Visitors};
 use keys::Keys;
@@ -40,6 +41,8 @@ pub(crate) struct Caller {
     reads_all_cards: bool,
     /// Whether the key belongs to a visitor, for whom stricter limits apply.
     pub(crate) visitor: bool,
+    /// The public id of the stored key that the caller presented.
+    pub(crate) key: Option<KeyId>,
     /// The limits of the key, which replace those of the server.
     pub(crate) limits: KeyLimits,
     /// Whether the key comes from a browser cookie. Cards of such a caller do not expire, because a
@@ -59,6 +62,7 @@ impl Caller {
             admin: false,
             reads_all_cards: page,
             visitor: false,
+            key: None,
             limits: KeyLimits::default(),
             in_browser,
         }
@@ -75,6 +79,7 @@ impl Caller {
             admin: false,
             reads_all_cards: false,
             visitor: true,
+            key: None,
             limits: KeyLimits::default(),
             in_browser: true,
         }
@@ -84,6 +89,17 @@ impl Caller {
     pub(crate) fn of_link(owner: Owner) -> Self {
         Self {
             owner,
+            ..Self::anonymous()
+        }
+    }
+
+    /// A participant of a study, whose plays belong to this owner. Participants play environments of
+    /// every set, but only those that the study assigns.
+    pub(crate) fn of_participant(owner: Owner) -> Self {
+        Self {
+            owner,
+            sets: GameSets::ALL,
+            visitor: false,
             ..Self::anonymous()
         }
     }
@@ -98,9 +114,10 @@ impl Caller {
         self.owner == Owner(Sha256::digest([]).into())
     }
 
-    /// Whether the caller may read the cards and plays of this owner.
+    /// Whether the caller may read the cards and plays of this owner. Those of participants of a
+    /// study can be read only through the study.
     pub(crate) fn can_read(&self, owner: Owner) -> bool {
-        self.can_read_all() || owner == self.owner
+        owner == self.owner || (self.can_read_all() && !is_participant(owner))
     }
 
     /// Whether the caller may read the cards and plays of every owner.
@@ -128,12 +145,14 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     }
 }
 
-/// Whether a path needs no key.
+/// Whether a path needs no key. Participants of a study send the token of their link instead.
 fn is_public_path(path: &str) -> bool {
     matches!(
         path,
-        "/api/healthcheck" | "/api/openapi.json" | "/api/games/anonkey"
-    ) || path.starts_with("/assets/")
+        "/api/healthcheck" | "/api/openapi.json" | "/api/games/anonkey" | "/api/arrivals"
+    ) || path == "/api/sitting"
+        || path.starts_with("/api/sitting/")
+        || path.starts_with("/assets/")
 }
 
 /// The key in a request; empty if the request has none. `in_browser` says whether it was found in
@@ -247,6 +266,7 @@ impl Access {
             admin,
             reads_all_cards: false,
             visitor,
+            key: Some(stored.id),
             limits: stored.limits,
             in_browser,
         };

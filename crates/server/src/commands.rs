@@ -15,7 +15,7 @@ use crate::body::{self, Body};
 use crate::detach_on_drop::DetachOnDrop;
 use crate::idempotency::idempotency_key;
 use crate::openapi::{Always, Bodied, CommandName, ErrorBody, Named};
-use crate::plays::{Command, PlayTarget, Plays};
+use crate::plays::{Command, PlayTarget, Plays, ResponseForm};
 
 /// Executes a command: RESET opens a play or resets it, an action advances it.
 #[utoipa::path(
@@ -51,9 +51,10 @@ pub(crate) async fn command(
         action,
         game_id: body::required_text("game_id", body.game_id)?,
         reasoning: body::extra("reasoning", body.reasoning, plays.limits().extra_bytes)?,
-        compact: headers
-            .get(header::ACCEPT)
-            .is_some_and(|kind| kind == CompactResponse::CONTENT_TYPE),
+        form: match headers.get(header::ACCEPT) {
+            Some(kind) if kind == CompactResponse::CONTENT_TYPE => ResponseForm::Compact,
+            _ => ResponseForm::Official,
+        },
     };
     let target = PlayTarget {
         guid: body::text("guid", body.guid)?,

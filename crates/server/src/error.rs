@@ -61,11 +61,15 @@ pub enum Code {
     OutcomeUnknown,
     /// The request names a host that a server with open access does not serve.
     HostNotAllowed,
+    /// The rules of the study do not accept the request. Nothing was changed.
+    StudyRejected,
+    /// A time limit was reached, or the participant's environment is another one by now.
+    StudyLimitReached,
 }
 
 impl Code {
     /// All codes, in the order of the OpenAPI document.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Validation,
         Self::GameNotAvailable,
         Self::GameNotStarted,
@@ -84,6 +88,8 @@ impl Code {
         Self::Unavailable,
         Self::OutcomeUnknown,
         Self::HostNotAllowed,
+        Self::StudyRejected,
+        Self::StudyLimitReached,
     ];
 
     /// The code as it appears in JSON.
@@ -107,6 +113,8 @@ impl Code {
             Self::Unavailable => "SERVICE_UNAVAILABLE",
             Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
             Self::HostNotAllowed => "HOST_NOT_ALLOWED",
+            Self::StudyRejected => "STUDY_REJECTED",
+            Self::StudyLimitReached => "STUDY_LIMIT_REACHED",
         }
     }
 }
@@ -262,6 +270,35 @@ pub enum ApiError {
     /// The caller has no link with this id.
     #[error("link `{0}` not found")]
     NoSuchShare(String),
+    /// The study does not exist, or the caller has no role in it.
+    #[error("study `{0}` not found")]
+    NoSuchStudy(String),
+    /// A part of a study does not exist.
+    #[error("{0}")]
+    StudyItem(String),
+    /// The token in `X-Study-Token` belongs to no link.
+    #[error("this link is not valid; ask the people who run the study for a new one")]
+    NoSuchLink,
+    /// The role of the caller lacks a permission.
+    #[error("the role `{role}` does not have the permission `{permission}`")]
+    StudyForbidden {
+        role: &'static str,
+        permission: &'static str,
+    },
+    /// Visitors cannot create studies.
+    #[error("this key may not create studies")]
+    NoStudies,
+    /// The server has no key for contact data.
+    #[error(
+        "external ids and shared links need a key for contact data: start the server with --identity-key"
+    )]
+    NoIdentityKey,
+    /// The rules of the study do not accept the request.
+    #[error("{0}")]
+    StudyRejected(String),
+    /// A limit was reached, or the request names an environment that is not in progress.
+    #[error("the time is up, or this environment is not in progress any more")]
+    StudyLimitReached,
     /// The limit on clients that follow plays or download recordings is reached.
     #[error("too many clients are following plays or downloading recordings; try again later")]
     TooManyListeners,
@@ -308,9 +345,18 @@ impl ApiError {
             | Self::BodyIncomplete => (Code::Validation, StatusCode::BAD_REQUEST),
             Self::BodyTimeout => (Code::RequestTimeout, StatusCode::REQUEST_TIMEOUT),
             Self::Unauthorized => (Code::Unauthorized, StatusCode::UNAUTHORIZED),
-            Self::NoAnonymousKeys | Self::NoSources | Self::NotPublic => {
-                (Code::Forbidden, StatusCode::FORBIDDEN)
+            Self::NoAnonymousKeys
+            | Self::NoSources
+            | Self::NotPublic
+            | Self::NoStudies
+            | Self::StudyForbidden { .. } => (Code::Forbidden, StatusCode::FORBIDDEN),
+            Self::NoSuchStudy(_) | Self::StudyItem(_) | Self::NoSuchLink => {
+                (Code::NotFound, StatusCode::NOT_FOUND)
             }
+            Self::StudyRejected(_) | Self::NoIdentityKey => {
+                (Code::StudyRejected, StatusCode::CONFLICT)
+            }
+            Self::StudyLimitReached => (Code::StudyLimitReached, StatusCode::CONFLICT),
             Self::RateLimit { .. } => (Code::RateLimit, StatusCode::TOO_MANY_REQUESTS),
             Self::TooManyCards(_)
             | Self::TooManyPlays(_)

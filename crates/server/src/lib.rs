@@ -14,8 +14,9 @@
 //!    rate limit, and reads the body within its size and time limits. With open access it refuses
 //!    foreign host names (`network`).
 //! 3. `routes` selects a handler: `game_api`, `card_api`, `commands`, `play_api`, `events`,
-//!    `share_api`, or a page in `web`. The handler gets the services that it needs (`state`): `games`,
-//!    `access`, `cards`, `plays`, `listeners` or `shares`, each with its own state.
+//!    `share_api`, `sitting_api`, `study_api`, or a page in `web`. The handler gets the services that
+//!    it needs (`state`): `games`, `access`, `cards`, `plays`, `listeners`, `shares` or `studies`,
+//!    each with its own state.
 //! 4. A command takes its play out of the play's slot in memory (`plays`). If the play is not in
 //!    memory, `plays::rebuild` restores it from a snapshot and the log.
 //! 5. The command is executed and its log entry committed to the store. Only then is the play put
@@ -113,6 +114,7 @@ mod network;
 mod openapi;
 mod play_api;
 mod plays;
+mod query;
 mod quotas;
 mod routes;
 mod run_pages;
@@ -120,7 +122,11 @@ mod server;
 mod share_api;
 mod share_token;
 mod shares;
+mod sitting_api;
 mod state;
+mod studies;
+mod study_api;
+mod study_report_api;
 mod tls;
 mod verify;
 mod web;
@@ -134,5 +140,6 @@ pub use listen::{serve, serve_metrics, serve_tls};
 pub use network::{AddressRange, AddressRangeError};
 pub use routes::router;
 pub use server::{Config, Server, Visitors};
+pub use studies::Identities;
 pub use tls::{Tls, TlsError};
 pub use verify::{VerifyProgress, verify};

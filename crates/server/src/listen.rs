@@ -32,6 +32,8 @@ use crate::{ApiError, Limits, Server, Tls};
 
 /// The interval between two searches for expired cards and idempotency keys.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(5);
+/// The interval between two searches for what is due in studies.
+const STUDY_INTERVAL: Duration = Duration::from_secs(1);
 /// The interval between two comparisons of the sources of hosted games with those on disk.
 const SOURCE_INTERVAL: Duration = Duration::from_secs(2);
 /// The maximum size of a connection's read buffer. It also limits the size of a request's head.
@@ -131,6 +133,7 @@ async fn serve_api(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let closing_cards = tokio::spawn(close_stale_cards(Arc::clone(&server)));
+    let settling_studies = tokio::spawn(settle_studies(Arc::clone(&server)));
     let checking_sources = tokio::spawn(check_sources(Arc::clone(&server.games)));
     let watching_certificate = tls.clone().map(|tls| tokio::spawn(tls.watch()));
     let (listeners, games) = (Arc::clone(&server.listeners), Arc::clone(&server.games));
@@ -152,6 +155,7 @@ async fn serve_api(
     )
     .await;
     closing_cards.abort();
+    settling_studies.abort();
     checking_sources.abort();
     if let Some(watching) = watching_certificate {
         watching.abort();
@@ -167,6 +171,20 @@ async fn check_sources(games: Arc<Games>) {
     loop {
         interval.tick().await;
         games.check_sources().await;
+    }
+}
+
+async fn settle_studies(server: Arc<Server>) {
+    if !server.config.settle_studies {
+        return;
+    }
+    let mut interval = tokio::time::interval(STUDY_INTERVAL);
+    loop {
+        interval.tick().await;
+        // The next tick tries again. Until then, requests of participants find limits themselves.
+        if let Err(error) = server.settle_studies().await {
+            tracing::warn!(%error, "cannot execute what is due in a study");
+        }
     }
 }
 

@@ -63,10 +63,11 @@ pub(crate) async fn handle(
         .metrics
         .request(route.as_ref().map_or("", MatchedPath::as_str), status, took);
     let _entered = span.enter();
-    // The token of an invitation or a link grants access like a key, so it is not logged.
+    // The token of an invitation, of a link or of a participant grants access like a key, so it is not logged.
     let path = match uri.path() {
         path if path.starts_with("/invite/") => "/invite/…",
         path if path.starts_with("/shared/") => "/shared/…",
+        path if path.starts_with("/s/") => "/s/…",
         path => path,
     };
     let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);

@@ -41,6 +41,8 @@ use crate::Code;
         (name = "commands", description = "Commands to a play"),
         (name = "plays", description = "Plays, in progress or finished"),
         (name = "links", description = "Links that publish scorecards and replays"),
+        (name = "sittings", description = "Taking part in a study of how people play"),
+        (name = "studies", description = "Running a study of how people play"),
         (name = "server", description = "The server itself")
     )
 )]

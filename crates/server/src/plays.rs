@@ -25,7 +25,7 @@ use crate::idempotency::Idempotency;
 use crate::metrics::Metrics;
 use crate::quotas::Quotas;
 use crate::{ApiError, Clock, Config, Limits};
-pub(crate) use command::Command;
+pub(crate) use command::{Command, ResponseForm};
 pub(crate) use rebuild::{ENTRIES_PER_READ, Rebuilder};
 use response::compact_response;
 use table::{PlayTable, SlotState};
@@ -190,10 +190,11 @@ impl Plays {
         }
     }
 
-    /// Whether a play may be listed: the caller may see its environment, and its card is not an
-    /// open competition card.
+    /// Whether a play may be listed: the caller may read it and see its environment, and its card is
+    /// not an open competition card.
     pub(crate) fn may_list(&self, caller: &Caller, facts: &PlayFacts) -> bool {
-        self.games.can_see(caller, &facts.play.game_id)
+        caller.can_read(facts.play.owner)
+            && self.games.can_see(caller, &facts.play.game_id)
             && !(facts.competition && facts.closed_ms.is_none())
     }
 

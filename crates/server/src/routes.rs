@@ -17,7 +17,7 @@ use crate::openapi::Document;
 use crate::state::AppState;
 use crate::{
     ApiError, Server, card_api, commands, events, game_api, middleware, openapi, play_api,
-    share_api, web,
+    share_api, sitting_api, study_api, study_report_api, web,
 };
 
 /// The value of the `Server` header.
@@ -42,6 +42,28 @@ pub fn router(server: Arc<Server>) -> Router {
         .routes(routes!(events::events))
         .routes(routes!(share_api::create, share_api::list))
         .routes(routes!(share_api::revoke))
+        .routes(routes!(sitting_api::view))
+        .routes(routes!(sitting_api::command))
+        .routes(routes!(sitting_api::action))
+        .routes(routes!(sitting_api::arrive))
+        .routes(routes!(study_api::list, study_api::create))
+        .routes(routes!(study_api::read))
+        .routes(routes!(study_api::check))
+        .routes(routes!(study_api::change))
+        .routes(routes!(study_api::enrol))
+        .routes(routes!(study_api::links))
+        .routes(routes!(study_report_api::live))
+        .routes(routes!(study_report_api::coverage))
+        .routes(routes!(study_report_api::results))
+        .routes(routes!(study_report_api::sittings))
+        .routes(routes!(study_report_api::recording))
+        .routes(routes!(study_report_api::payments))
+        .routes(routes!(study_report_api::payment_list))
+        .routes(routes!(study_report_api::baselines))
+        .routes(routes!(study_report_api::published))
+        .routes(routes!(study_report_api::log))
+        .routes(routes!(study_report_api::export))
+        .routes(routes!(study_report_api::verification))
         .routes(routes!(openapi::healthcheck))
         .split_for_parts();
     let openapi_json = Bytes::from(

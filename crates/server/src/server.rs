@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rhae_engine::{Catalog, GameId, GameInfo};
-use rhae_store::{CardId, GameSet, KeyStore, ShareStore, Store, StoreError};
+use rhae_store::{CardId, GameSet, KeyStore, ShareStore, Store, StoreError, StudyStore};
 
 use crate::access::Access;
 use crate::cards::Cards;
@@ -17,8 +17,9 @@ use crate::network::Network;
 use crate::plays::Plays;
 use crate::quotas::Quotas;
 use crate::shares::Shares;
+use crate::studies::{Identities, Studies};
 use crate::web::Thumbnails;
-use crate::{AddressRange, Clock, Limits};
+use crate::{AddressRange, ApiError, Clock, Limits};
 
 /// Which clients may use a server that requires keys without having received a key from its
 /// operator.
@@ -75,6 +76,9 @@ pub struct Config {
     /// Executes all work on the threads of the runtime. Simulations need it to be deterministic; in
     /// a real server one slow request would delay the others.
     pub single_threaded: bool,
+    /// Whether [`serve`](crate::serve) executes what is due in studies. A simulation calls
+    /// [`Server::settle_studies`] itself, so that a run can be repeated.
+    pub settle_studies: bool,
 }
 
 impl Default for Config {
@@ -90,6 +94,7 @@ impl Default for Config {
             visitors: Visitors::default(),
             limits: Limits::default(),
             single_threaded: false,
+            settle_studies: true,
         }
     }
 }
@@ -110,6 +115,7 @@ pub struct Server {
     pub(crate) plays: Arc<Plays>,
     pub(crate) listeners: Arc<Listeners>,
     pub(crate) shares: Arc<Shares>,
+    pub(crate) studies: Arc<Studies>,
     pub(crate) thumbnails: Arc<Thumbnails>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) request_ids: RequestIds,
@@ -172,8 +178,15 @@ impl Server {
             Arc::clone(&cards),
             Arc::clone(&plays),
         );
+        let studies = Studies::new(
+            None,
+            Arc::clone(&storage.1),
+            Arc::clone(&games),
+            Arc::clone(&plays),
+        );
         Self {
             shares: Arc::new(shares),
+            studies: Arc::new(studies),
             thumbnails: Arc::new(Thumbnails::new(Arc::clone(&games), Arc::clone(&plays))),
             listeners: Arc::new(Listeners::new(store, &config)),
             games,
@@ -201,14 +214,17 @@ impl Server {
 
     /// Assigns the environments to sets. Environments that `sets` does not name are not served.
     pub fn with_sets(self, sets: &HashMap<GameId, GameSet>) -> Self {
+        let studies = Arc::clone(&self.studies);
         let assembled = Self::assemble(
             self.games.with_sets(sets),
             self.access,
             self.storage,
             self.config,
         );
+        let studies = studies.rebuilt(&assembled.games, &assembled.plays);
         let server = Self {
             network: self.network,
+            studies: Arc::new(studies),
             ..assembled
         };
         match self.share_store {
@@ -229,6 +245,21 @@ impl Server {
         Self {
             shares: Arc::new(shares),
             share_store: Some(store),
+            ..self
+        }
+    }
+
+    /// Lets people take part in the studies of this store, and lets researchers run them.
+    /// `identities` is required for recruiting platforms and for seats of a testing room.
+    pub fn with_studies(self, store: Arc<dyn StudyStore>, identities: Option<Identities>) -> Self {
+        let studies = Studies::new(
+            Some((store, identities)),
+            Arc::clone(&self.storage.1),
+            Arc::clone(&self.games),
+            Arc::clone(&self.plays),
+        );
+        Self {
+            studies: Arc::new(studies),
             ..self
         }
     }
@@ -276,6 +307,17 @@ impl Server {
     /// Fails if the store cannot be written.
     pub async fn delete_expired_keys(&self) -> Result<u64, StoreError> {
         self.idempotency.delete_expired().await
+    }
+
+    /// Executes everything that is due in studies by the server's clock: prompts, and the ends of
+    /// attempts and sittings. [`serve`](crate::serve) calls it every second unless
+    /// [`Config::settle_studies`] is false.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a study cannot be read or changed.
+    pub async fn settle_studies(&self) -> Result<(), ApiError> {
+        self.studies.settle().await
     }
 
     /// The number of plays in memory, at most [`Config::plays_in_memory`] plus those in use.

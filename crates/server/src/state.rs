@@ -12,6 +12,7 @@ use crate::listeners::Listeners;
 use crate::network::Network;
 use crate::plays::Plays;
 use crate::shares::Shares;
+use crate::studies::Studies;
 use crate::web::Thumbnails;
 
 /// The server behind a router.
@@ -48,5 +49,6 @@ services! {
     network: Network,
     plays: Plays,
     shares: Shares,
+    studies: Studies,
     thumbnails: Thumbnails,
 }

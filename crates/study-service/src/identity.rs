@@ -1,8 +1,8 @@
 //! Contact data of participants, encrypted with a key that is not in the database.
 //!
-//! The key is in a separate file (`--identity-key`). Two keys are derived from it: one encrypts
-//! contact data, the other computes person keys, by which one person is recognised in all studies
-//! that use the same file.
+//! The key is in a separate file (`--identity-key`). Three keys are derived from it: one encrypts
+//! contact data, one computes person keys, by which one person is recognised in all studies that
+//! use the same file, and one computes the secrets of links.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -35,6 +35,7 @@ pub type Contact = BTreeMap<String, String>;
 pub struct IdentityKey {
     cipher: LessSafeKey,
     person: hmac::Key,
+    link: hmac::Key,
 }
 
 /// Why an identity key or an identity cannot be used.
@@ -74,9 +75,11 @@ impl IdentityKey {
         let cipher =
             UnboundKey::new(&CHACHA20_POLY1305, cipher.as_ref()).map_err(|_| IdentityError::Key)?;
         let person = hmac::sign(&root, b"rhae person 1");
+        let link = hmac::sign(&root, b"rhae link 1");
         Ok(Self {
             cipher: LessSafeKey::new(cipher),
             person: hmac::Key::new(hmac::HMAC_SHA256, person.as_ref()),
+            link: hmac::Key::new(hmac::HMAC_SHA256, link.as_ref()),
         })
     }
 
@@ -129,6 +132,17 @@ impl IdentityKey {
         let text = format!("{}:{source}{external_id}", source.len());
         let tag = hmac::sign(&self.person, text.as_bytes());
         PersonKey(hex::encode(tag.as_ref()))
+    }
+
+    /// Returns the secret of a link: 128 bits in hexadecimal form that only the holder of the key
+    /// can compute. `purpose` names what the link is for.
+    pub fn link_secret(&self, study: &StudyId, purpose: &[&str]) -> String {
+        let mut text = String::new();
+        for part in [study.as_str()].iter().chain(purpose) {
+            text.push_str(&format!("{}:{part}", part.len()));
+        }
+        let tag = hmac::sign(&self.link, text.as_bytes());
+        hex::encode(&tag.as_ref()[..16])
     }
 
     /// Encrypts contact data. The result can be decrypted only for the same participant.

@@ -11,6 +11,7 @@
 //! | Where is contact data? | [`IdentityKey`] |
 //! | How is a study set up? | [`create_study`], [`check_study`] |
 //! | What is its state, and what are its results? | [`study_status`], [`study_results`] |
+//! | Who is playing, and who has played? | [`live_sittings`], [`sitting_rows`] |
 //! | How are people paid? | [`open_payments`], [`send_batch`], [`confirm_batch`] |
 //! | What leaves the house? | [`export_study`], [`publish_baselines`] |
 //! | Is all of it true? | [`verify_stored_study`] |
@@ -36,6 +37,7 @@ mod results;
 mod review;
 mod service;
 mod setup;
+mod sittings;
 mod status;
 mod verification;
 
@@ -53,5 +55,6 @@ pub use service::{StudyService, check_study_id};
 pub use setup::{
     Expectation, MAIN_ARM, NewSite, NewStudy, add_environment, check_study, create_study,
 };
+pub use sittings::{live_sittings, sitting_of_play, sitting_rows};
 pub use status::{coverage, study_listing, study_payments, study_status};
 pub use verification::verify_stored_study;

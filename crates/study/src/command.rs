@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rhae_protocol::{
-    ArmId, BaselineFile, Devices, Digest, EnvironmentVersion, ExclusionId, ParticipantId,
-    PaymentKey, PaymentLine, PersonKey, PlayCounts, SessionId, SiteId, SittingId, StudyProtocol,
-    StudyStage, WithdrawnData,
+    ArmId, BaselineFile, CompletionCode, CompletionKind, Devices, Digest, EnvironmentVersion,
+    ExclusionId, ParticipantId, PaymentKey, PaymentLine, PersonKey, PlayCounts, SessionId, SiteId,
+    SittingId, StudyProtocol, StudyRole, StudyStage, WithdrawnData,
 };
 
 /// What a researcher, a participant or the server wants to do.
@@ -66,6 +66,22 @@ pub enum SetupCommand {
         site: SiteId,
         starts_ms: u64,
         capacity: u32,
+    },
+    /// Makes the holder of an API key a member, or changes the member's role.
+    Grant {
+        member: String,
+        role: StudyRole,
+        environments: BTreeSet<EnvironmentVersion>,
+        by: String,
+    },
+    Revoke {
+        member: String,
+        by: String,
+    },
+    SetRecruiter {
+        site: SiteId,
+        recruiter: String,
+        codes: BTreeMap<CompletionKind, CompletionCode>,
     },
     /// Estimates again which share of plays becomes valid. The server issues it once a day.
     EstimateShare,

@@ -7,16 +7,7 @@ use rhae_protocol::{ParticipantId, SittingEndReason};
 
 use crate::state::{Consent, StudyState};
 
-/// The kind of a completion. A platform has one code for each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Completion {
-    Complete,
-    NoConsent,
-    /// The person may not take part, for example because every environment is already known.
-    ScreenedOut,
-    /// The sitting ended for a technical reason.
-    Technical,
-}
+pub use rhae_protocol::CompletionKind as Completion;
 
 /// Returns the completion of a participant; `None` while something is still open.
 pub fn completion(state: &StudyState, id: &ParticipantId) -> Option<Completion> {

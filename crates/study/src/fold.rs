@@ -13,8 +13,8 @@ pub(crate) use sitting::apply_to_sitting;
 use crate::canonical::digest;
 use crate::ledger::PaymentStatus;
 use crate::state::{
-    Arm, Consent, ErasedPerson, FrozenProtocol, Participant, PooledEnvironment, Publication,
-    Session, Site, StudyPhase, StudyState, Withdrawal,
+    Arm, Consent, ErasedPerson, FrozenProtocol, Member, Participant, PooledEnvironment,
+    Publication, Recruiter, Session, Site, StudyPhase, StudyState, Withdrawal,
 };
 
 /// An event that does not fit the state.
@@ -120,6 +120,15 @@ fn on_study(state: &mut StudyState, record: &StudyRecord) -> Applied {
             };
             erase(state, participant, person);
         }
+        StudyEvent::MemberGranted {
+            member,
+            role,
+            environments,
+            ..
+        } => {
+            state.members.insert(member, Member { role, environments });
+        }
+        StudyEvent::MemberRevoked { member, .. } => drop(state.members.remove(&member)),
         StudyEvent::Forgotten { participants } => {
             for participant in participants {
                 if let Some(person) = state.erased.get_mut(&participant) {
@@ -199,8 +208,17 @@ fn on_pool(state: &mut StudyState, at_ms: u64, event: StudyEvent) -> Applied {
                 seats,
                 languages,
                 fee_minor,
+                recruiter: None,
             };
             state.sites.insert(site, added);
+        }
+        StudyEvent::RecruiterSet {
+            site,
+            recruiter: name,
+            codes,
+        } => {
+            let site = state.sites.get_mut(&site).ok_or("the site is unknown")?;
+            site.recruiter = Some(Recruiter { name, codes });
         }
         StudyEvent::SessionScheduled {
             session,

@@ -93,8 +93,9 @@ pub use roles::{Permission, Role, allows};
 pub use rows::{AttemptRow, Selection, exclusion_set, live_attempts};
 pub use state::{
     Arm, Assignment, AssignmentState, Consent, EndedAttempt, ErasedPerson, Exclusion,
-    FrozenProtocol, INITIAL_SHARE_TENTHS, OpenAttempt, Participant, PooledEnvironment, Publication,
-    Session, Site, Sitting, SittingEnding, StudyPhase, StudyState, Withdrawal,
+    FrozenProtocol, INITIAL_SHARE_TENTHS, Member, OpenAttempt, Participant, PooledEnvironment,
+    Publication, Recruiter, Session, Site, Sitting, SittingEnding, StudyPhase, StudyState,
+    Withdrawal,
 };
 pub use study::{ReplayError, Study};
 pub use study_report::{

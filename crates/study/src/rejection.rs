@@ -40,6 +40,8 @@ pub enum Rejection {
     EnvironmentId(EnvironmentVersion),
     #[error("unknown site `{0}`")]
     UnknownSite(SiteId),
+    #[error("the key `{0}` has no role in this study")]
+    UnknownMember(String),
     #[error("unknown session `{0}`")]
     UnknownSession(SessionId),
     #[error("unknown participant `{0}`")]

@@ -1,27 +1,6 @@
 //! Who may do what in a study.
 
-/// A role of a member of a study.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    Owner,
-    Researcher,
-    /// Runs sittings at a site and sees no results.
-    SiteStaff,
-    /// The author of environments, who sees the results of their own environments only.
-    Author,
-    /// Reads everything except identities, and changes nothing.
-    Auditor,
-}
-
-impl Role {
-    pub const ALL: [Self; 5] = [
-        Self::Owner,
-        Self::Researcher,
-        Self::SiteStaff,
-        Self::Author,
-        Self::Auditor,
-    ];
-}
+pub use rhae_protocol::StudyRole as Role;
 
 /// A group of requests that need the same permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +45,26 @@ impl Permission {
         Self::ReadLog,
         Self::ManageMembers,
     ];
+
+    /// Returns the name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ChangeProtocol => "change_protocol",
+            Self::ManagePool => "manage_pool",
+            Self::RunSittings => "run_sittings",
+            Self::ReadResults => "read_results",
+            Self::ReadOwnResults => "read_own_results",
+            Self::Review => "review",
+            Self::PublishBaselines => "publish_baselines",
+            Self::ReadPayments => "read_payments",
+            Self::Pay => "pay",
+            Self::ExportPrivate => "export_private",
+            Self::ReadIdentities => "read_identities",
+            Self::Erase => "erase",
+            Self::ReadLog => "read_log",
+            Self::ManageMembers => "manage_members",
+        }
+    }
 }
 
 /// Returns whether a role has a permission.

@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rhae_protocol::{
     ArmId, Devices, Digest, EnvironmentVersion, ParticipantId, PersonKey, SessionId, SiteId,
-    SittingId, StudyId, StudyProtocol, StudyStage, WithdrawnData,
+    SittingId, StudyId, StudyProtocol, StudyRole, StudyStage, WithdrawnData,
 };
 
-pub use pool::{Arm, PooledEnvironment, Session, Site};
+pub use pool::{Arm, PooledEnvironment, Recruiter, Session, Site};
 pub use sitting::{
     Assignment, AssignmentState, EndedAttempt, Exclusion, OpenAttempt, Sitting, SittingEnding,
 };
@@ -60,6 +60,8 @@ pub struct StudyState {
     pub environments: BTreeMap<EnvironmentVersion, PooledEnvironment>,
     pub sites: BTreeMap<SiteId, Site>,
     pub sessions: BTreeMap<SessionId, Session>,
+    /// The members by the ids of their API keys.
+    pub members: BTreeMap<String, Member>,
     pub participants: BTreeMap<ParticipantId, Participant>,
     pub sittings: BTreeMap<SittingId, Sitting>,
     /// The share of plays that become valid, in tenths.
@@ -76,6 +78,14 @@ pub struct FrozenProtocol {
     pub at_ms: u64,
     /// The reason of the amendment; `None` for the first protocol.
     pub reason: Option<String>,
+}
+
+/// A holder of an API key who has a role in the study.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    pub role: StudyRole,
+    /// The environments of an author.
+    pub environments: BTreeSet<EnvironmentVersion>,
 }
 
 /// A person in a study, without contact data.
@@ -156,6 +166,7 @@ impl StudyState {
             environments: BTreeMap::new(),
             sites: BTreeMap::new(),
             sessions: BTreeMap::new(),
+            members: BTreeMap::new(),
             participants: BTreeMap::new(),
             sittings: BTreeMap::new(),
             share_tenths: INITIAL_SHARE_TENTHS,

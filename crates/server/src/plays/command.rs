@@ -40,8 +40,18 @@ pub(crate) struct Command {
     pub(crate) game_id: String,
     /// Free-form data of the client, stored with the action.
     pub(crate) reasoning: Option<Value>,
-    /// Whether the client is a web page, which gets its frames in packed form.
-    pub(crate) compact: bool,
+    pub(crate) form: ResponseForm,
+}
+
+/// The form of the response to a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResponseForm {
+    /// The JSON of the official API.
+    Official,
+    /// The packed form for web pages.
+    Compact,
+    /// The packed form without the id of the play, for participants of a study.
+    Anonymous,
 }
 
 impl Plays {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use rhae_engine::Action;
+use rhae_engine::{Action, GameId};
 use rhae_protocol::{Details, ResetRule};
 use rhae_session::Play;
-use rhae_store::{IdempotencyKey, NewPlay, PlayId, StoreError, StoredPlay};
+use rhae_store::{CardId, IdempotencyKey, NewCard, NewPlay, Owner, PlayId, StoreError, StoredPlay};
 use uuid::Uuid;
 
 use super::Plays;
@@ -48,6 +48,83 @@ impl Plays {
             .filter(matches)
             .ok_or_else(missing)?;
         Ok(self.table.get_or_insert(play, SlotState::Absent))
+    }
+
+    /// Opens the play of a participant of a study on a card of its own, under ids that the caller
+    /// chose. Does nothing if the play exists.
+    ///
+    /// The card is a competition card, so RESET restarts the level only, and nobody can read the
+    /// play as long as the card is open.
+    pub(crate) async fn open_private(
+        &self,
+        owner: Owner,
+        game: &GameId,
+        (card, id): (CardId, PlayId),
+    ) -> Result<(), ApiError> {
+        if self.store.play(id).await?.is_some() {
+            return Ok(());
+        }
+        let once = |key: String| IdempotencyKey {
+            owner,
+            key,
+            digest: [0; 32],
+        };
+        let ignore_repeat = |done: Result<(), StoreError>| match done {
+            Err(StoreError::KeyUsed) => Ok(()),
+            done => done,
+        };
+        let at_ms = self.clock.now_ms();
+        let new_card = NewCard {
+            id: card,
+            owner,
+            tags: vec!["human".to_owned(), "study".to_owned()],
+            source_url: None,
+            opaque: None,
+            competition: true,
+            games: Vec::new(),
+            only_one: false,
+            max_open: None,
+            lasting: true,
+            opened_ms: at_ms,
+        };
+        let opened = self
+            .store
+            .open_card_idempotent(new_card, Some(once(format!("study card {card}"))));
+        ignore_repeat(opened.await)?;
+        let missing = || ApiError::Failed("the card of a study is missing".to_owned());
+        let card = self.store.card(card).await?.ok_or_else(missing)?;
+        let play = Play::new(self.games.open(game).await?, ResetRule::LevelsOnly);
+        let answer = play.current();
+        let new_play = NewPlay {
+            id,
+            card: card.key,
+            game_id: game.clone(),
+            seed: SEED,
+            rule: ResetRule::LevelsOnly,
+            win_levels: answer.observation.win_levels,
+            source_digest: play.info().source_digest.clone(),
+            only_one: false,
+            max_plays: None,
+            opening: answer.entry(Action::Reset, Details::default()),
+            at_ms,
+        };
+        let opened = self
+            .store
+            .open_play_idempotent(new_play, Some(once(format!("study play {id}"))));
+        ignore_repeat(opened.await.map(drop))?;
+        self.metrics.actions.inc();
+        Ok(())
+    }
+
+    /// Closes the card of a play permanently, so that no server can append to the play.
+    pub(crate) async fn close_private(&self, id: PlayId) -> Result<(), ApiError> {
+        let Some(play) = self.store.play(id).await? else {
+            return Ok(());
+        };
+        match self.store.close_card(play.card, self.clock.now_ms()).await {
+            Err(StoreError::CardNotOpen) => Ok(()),
+            closed => Ok(closed?),
+        }
     }
 
     /// Opens a play on a card and returns the body of the response.

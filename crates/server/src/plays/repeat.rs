@@ -9,7 +9,7 @@ use crate::ApiError;
 
 impl Plays {
     /// Returns the response to an earlier command with this key, or `error` if there was none.
-    pub(super) async fn recover_response(
+    pub(crate) async fn recover_response(
         &self,
         key: Option<IdempotencyKey>,
         command: &Command,

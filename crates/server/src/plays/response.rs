@@ -4,7 +4,7 @@ use rhae_engine::{Action, Frame};
 use rhae_protocol::{CompactResponse, FrameResponse, ObservationView};
 use rhae_session::PlayStep;
 
-use super::command::Command;
+use super::command::{Command, ResponseForm};
 
 /// Serialises a response; `action` is `None` for the RESET that opened the play.
 pub(super) fn frame_response(
@@ -13,7 +13,11 @@ pub(super) fn frame_response(
     guid: &str,
     action: Option<Action>,
 ) -> Vec<u8> {
-    if command.compact {
+    if command.form != ResponseForm::Official {
+        let guid = match command.form {
+            ResponseForm::Anonymous => "",
+            ResponseForm::Official | ResponseForm::Compact => guid,
+        };
         let answer = compact_response(answer, answer.frames, guid, action.unwrap_or(Action::Reset));
         return serde_json::to_vec(&answer).expect("a struct of plain fields serialises to JSON");
     }

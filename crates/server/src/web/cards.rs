@@ -6,6 +6,7 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use rhae_protocol::{Scorecard, rfc3339_utc};
+use rhae_store::Card;
 use rhae_web::{CardRow, CardView, card_csv, card_page, cards_page};
 
 use super::PageVisitor;
@@ -39,7 +40,7 @@ pub(crate) async fn list(
         Some(id) => cards
             .find(id)
             .await?
-            .filter(|card| visitor.caller.can_read(card.owner))
+            .filter(|card| visitor.caller.can_read_all() || visitor.caller.can_read(card.owner))
             .map(|card| card.key),
         None => None,
     };
@@ -51,7 +52,8 @@ pub(crate) async fn list(
     let page = cards.before(owner, before, PAGE_SIZE).await?;
     let owners = access.owners(&visitor.caller, &page).await?;
     let mut rows = Vec::with_capacity(page.len());
-    for card in &page {
+    let readable = |card: &&Card| visitor.caller.can_read(card.owner);
+    for card in page.iter().filter(readable) {
         let hidden = card.competition && card.closed_ms.is_none();
         rows.push(CardRow {
             id: card.id.to_string(),
@@ -66,10 +68,10 @@ pub(crate) async fn list(
             },
         });
     }
-    let more = rows
+    let more = page
         .last()
-        .filter(|_| rows.len() == PAGE_SIZE as usize)
-        .map(|row| row.id.clone());
+        .filter(|_| page.len() == PAGE_SIZE as usize)
+        .map(|card| card.id.to_string());
     Ok(Html(cards_page(visitor.viewer, &rows, more.as_deref())))
 }
 

@@ -54,6 +54,8 @@ pub(crate) struct Client {
     /// A cookie sent instead of the key, as by a browser.
     cookie: Option<String>,
     accept: Option<&'static str>,
+    /// The token of a participant's link.
+    study_token: Option<String>,
 }
 
 impl Client {
@@ -69,6 +71,7 @@ impl Client {
             idempotency_key: None,
             cookie: None,
             accept: None,
+            study_token: None,
         }
     }
 
@@ -97,6 +100,14 @@ impl Client {
         }
     }
 
+    /// Returns a client that sends the token of a participant's link.
+    pub(crate) fn with_study_token(&self, path: &str) -> Self {
+        Self {
+            study_token: Some(path.trim_start_matches("/s/").to_owned()),
+            ..self.clone()
+        }
+    }
+
     /// Sends an arbitrary request.
     pub(crate) fn send(
         &self,
@@ -114,6 +125,9 @@ impl Client {
         };
         if let Some(content_type) = content_type {
             request = request.header("Content-Type", content_type);
+        }
+        if let Some(token) = &self.study_token {
+            request = request.header("X-Study-Token", token);
         }
         if let Some(accept) = self.accept {
             request = request.header("Accept", accept);

@@ -8,10 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rhae_engine::{Catalog, GameId};
 use rhae_games::Builtin;
-use rhae_server::{AddressRange, ApiKey, Clock, Config, Server, new_key, serve};
+use rhae_server::{AddressRange, ApiKey, Clock, Config, Identities, Server, new_key, serve};
 use rhae_store::{
     GameSet, GameSets, Invitation, Key, KeyLimits, KeyStore, Scopes, SqliteOptions, SqliteStore,
+    open_identities,
 };
+use rhae_study_service::IdentityKey;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
@@ -29,7 +31,11 @@ impl Clock for ManualClock {
 
 impl ManualClock {
     pub(crate) fn forward_minutes(&self, minutes: u64) {
-        self.0.fetch_add(minutes * 60_000, Ordering::SeqCst);
+        self.forward_ms(minutes * 60_000);
+    }
+
+    pub(crate) fn forward_ms(&self, millis: u64) {
+        self.0.fetch_add(millis, Ordering::SeqCst);
     }
 }
 
@@ -41,6 +47,8 @@ pub(crate) struct Access {
     /// The set of each environment; `None` makes all of them public.
     pub(crate) sets: Option<HashMap<GameId, GameSet>>,
     pub(crate) trusted_proxies: Vec<AddressRange>,
+    /// Whether the server has studies, with an identity key.
+    pub(crate) studies: bool,
     /// Host names besides those of the loopback interface.
     pub(crate) hosts: Vec<String>,
 }
@@ -70,6 +78,20 @@ impl TestServer {
             options,
             &Access::default(),
         )
+    }
+
+    /// Starts a server with studies and open access.
+    pub(crate) fn start_studies(folder: &Path) -> Self {
+        let access = Access {
+            studies: true,
+            ..Access::default()
+        };
+        Self::start_with_access(folder, Config::default(), SqliteOptions::default(), &access)
+    }
+
+    /// Executes what is due in studies.
+    pub(crate) fn settle(&self) {
+        self.runtime.block_on(self.inner.settle_studies()).unwrap();
     }
 
     pub(crate) fn start_catalog(
@@ -116,6 +138,14 @@ impl TestServer {
             .with_trusted_proxies(access.trusted_proxies.clone())
             .with_hosts(&access.hosts)
             .with_shares(Arc::clone(&store) as _);
+        if access.studies {
+            let at = folder.join("rhae-identities.db");
+            let identities = Identities {
+                store: runtime.block_on(open_identities(&at)).unwrap(),
+                key: Arc::new(IdentityKey::from_hex(&"1f".repeat(32)).unwrap()),
+            };
+            server = server.with_studies(Arc::clone(&store) as _, Some(identities));
+        }
         if access.keys {
             server = server.with_keys(Arc::clone(&store) as _);
         }

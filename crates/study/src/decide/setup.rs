@@ -12,7 +12,7 @@ use crate::canonical::digest;
 use crate::command::SetupCommand;
 use crate::protocol_check::{MAX_AMOUNT_MINOR, check_protocol};
 use crate::rejection::Rejection;
-use crate::state::{AssignmentState, StudyPhase, StudyState};
+use crate::state::{AssignmentState, Member, StudyPhase, StudyState};
 
 /// The least number of ended plays from which the share of valid plays is estimated.
 const MIN_PLAYS_FOR_SHARE: u64 = 30;
@@ -20,6 +20,9 @@ const MIN_PLAYS_FOR_SHARE: u64 = 30;
 const SHARE_TENTHS: std::ops::RangeInclusive<u64> = 5..=10;
 
 pub(super) fn decide(state: &StudyState, command: &SetupCommand) -> Result<Events, Rejection> {
+    if let SetupCommand::Grant { .. } | SetupCommand::Revoke { .. } = command {
+        return member(state, command);
+    }
     not_closed(state)?;
     let event = match command {
         SetupCommand::SetProtocol(protocol) => {
@@ -79,6 +82,37 @@ pub(super) fn decide(state: &StudyState, command: &SetupCommand) -> Result<Event
         } => return withdraw(state, environment, reason),
         SetupCommand::EstimateShare => estimate_share(state)?,
         other => add_to_pool(state, other)?,
+    };
+    Ok(vec![on_study(event)])
+}
+
+/// Changes the members, which is also possible after the end of the study.
+fn member(state: &StudyState, command: &SetupCommand) -> Result<Events, Rejection> {
+    let event = match command.clone() {
+        SetupCommand::Grant {
+            member,
+            role,
+            environments,
+            by,
+        } => {
+            let granted = Member { role, environments };
+            if state.members.get(&member) == Some(&granted) {
+                return Ok(Vec::new());
+            }
+            StudyEvent::MemberGranted {
+                member,
+                role,
+                environments: granted.environments,
+                by,
+            }
+        }
+        SetupCommand::Revoke { member, by } => {
+            if !state.members.contains_key(&member) {
+                return Err(Rejection::UnknownMember(member));
+            }
+            StudyEvent::MemberRevoked { member, by }
+        }
+        _ => unreachable!("`decide` handles all other commands"),
     };
     Ok(vec![on_study(event)])
 }
@@ -248,7 +282,7 @@ fn add_to_pool(state: &StudyState, command: &SetupCommand) -> Result<StudyEvent,
     }
 }
 
-/// Adds a site, or a session to the calendar of a site.
+/// Adds a site, sets its recruiting platform, or adds a session to its calendar.
 fn add_place(state: &StudyState, command: SetupCommand) -> Result<StudyEvent, Rejection> {
     match command {
         SetupCommand::AddSite {
@@ -266,6 +300,20 @@ fn add_place(state: &StudyState, command: SetupCommand) -> Result<StudyEvent, Re
                 seats,
                 languages,
                 fee_minor,
+            })
+        }
+        SetupCommand::SetRecruiter {
+            site,
+            recruiter,
+            codes,
+        } => {
+            if !state.sites.contains_key(&site) {
+                return Err(Rejection::UnknownSite(site));
+            }
+            Ok(StudyEvent::RecruiterSet {
+                site,
+                recruiter,
+                codes,
             })
         }
         SetupCommand::ScheduleSession {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rhae_protocol::{ArmId, Devices, ParticipantId, SiteId};
+use rhae_protocol::{ArmId, CompletionCode, CompletionKind, Devices, ParticipantId, SiteId};
 
 /// A group of participants who get environments from one pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,16 @@ pub struct Site {
     pub seats: u32,
     pub languages: BTreeSet<String>,
     pub fee_minor: Option<u64>,
+    /// The recruiting platform; `None` for the researcher's own panel.
+    pub recruiter: Option<Recruiter>,
+}
+
+/// The recruiting platform of a site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recruiter {
+    /// The name, by which external ids of different platforms are distinguished.
+    pub name: String,
+    pub codes: BTreeMap<CompletionKind, CompletionCode>,
 }
 
 /// A date in the calendar of a site.

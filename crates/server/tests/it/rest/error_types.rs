@@ -23,6 +23,17 @@ fn api_errors() -> Vec<ApiError> {
             max: 1234,
         },
         ApiError::TooDeep(1234),
+        ApiError::NoSuchStudy(text()),
+        ApiError::StudyItem(text()),
+        ApiError::NoSuchLink,
+        ApiError::StudyForbidden {
+            role: "ROLE",
+            permission: "PERMISSION",
+        },
+        ApiError::NoStudies,
+        ApiError::NoIdentityKey,
+        ApiError::StudyRejected(text()),
+        ApiError::StudyLimitReached,
         ApiError::BodyIncomplete,
         ApiError::BodyTimeout,
         ApiError::Unauthorized,
@@ -88,6 +99,14 @@ fn assert_listed(error: &ApiError) {
         | ApiError::Field { .. }
         | ApiError::TooLong { .. }
         | ApiError::TooDeep(_)
+        | ApiError::NoSuchStudy(_)
+        | ApiError::StudyItem(_)
+        | ApiError::NoSuchLink
+        | ApiError::StudyForbidden { .. }
+        | ApiError::NoStudies
+        | ApiError::NoIdentityKey
+        | ApiError::StudyRejected(_)
+        | ApiError::StudyLimitReached
         | ApiError::BodyIncomplete
         | ApiError::BodyTimeout
         | ApiError::Unauthorized

@@ -1,0 +1,243 @@
+//! The plays of participants: opening one, executing an action, and ending one.
+
+use rhae_engine::Action;
+use rhae_protocol::{PlayCounts, SittingId, StudyId};
+use rhae_store::{CardId, IdempotencyKey, PlayId};
+use rhae_study::{OpenAttempt, Sitting, SittingCommand, Study};
+use rhae_study_service::{CountError, StudyError, count_play};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use super::link::LinkToken;
+use super::sitting::Visitor;
+use super::{Studies, for_participant};
+use crate::ApiError;
+use crate::access::Caller;
+use crate::blocking::blocking;
+use crate::plays::{Command, PlayTarget, ResponseForm};
+
+/// A contact is written to the log if the last one in the log is older than this.
+const LOGGED_CONTACT_MS: u64 = 60_000;
+
+/// An action of a participant.
+pub(crate) struct ActionRequest {
+    pub(crate) action: Action,
+    /// The number of the environment in the sitting.
+    pub(crate) environment: u32,
+}
+
+/// Why an attempt ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leaving {
+    /// The participant leaves the environment.
+    Choice,
+    /// All levels are completed, or a limit was reached.
+    Due,
+}
+
+/// The state after a command, as far as the server looks at its own response.
+#[derive(Deserialize)]
+struct PlayedState {
+    state: String,
+}
+
+/// An attempt that accepts actions.
+struct Playable {
+    sitting: SittingId,
+    game: String,
+    play: String,
+    is_over: bool,
+    /// Whether the log must learn of the contact before the action.
+    is_quiet: bool,
+}
+
+impl Studies {
+    /// Executes an action of a participant and returns the body of the response. A repeated request
+    /// gets its first response again.
+    pub(crate) async fn act(
+        &self,
+        token: &LinkToken,
+        request: ActionRequest,
+        key: impl FnOnce(rhae_store::Owner) -> Result<Option<IdempotencyKey>, ApiError>,
+    ) -> Result<Vec<u8>, ApiError> {
+        let visitor = self.visitor(token).await?;
+        let study = &visitor.study;
+        let key = key(visitor.owner)?;
+        let found = self
+            .read(study, |one| {
+                self.playable(one, &visitor, request.environment)
+            })
+            .await?;
+        let mut command = Command {
+            action: request.action,
+            game_id: String::new(),
+            reasoning: None,
+            form: ResponseForm::Anonymous,
+        };
+        let Some(attempt) = found.filter(|attempt| !attempt.is_over) else {
+            // The action may have been executed before the attempt ended.
+            let refused = ApiError::StudyLimitReached;
+            return self.plays.recover_response(key, &command, refused).await;
+        };
+        let now_ms = self.now_ms();
+        if attempt.is_quiet {
+            let contact = SittingCommand::Contact;
+            let done = self.sitting_command(study, &attempt.sitting, contact);
+            done.await.map_err(for_participant)?;
+        }
+        self.remember_contact(&attempt.sitting, now_ms);
+        command.game_id = attempt.game;
+        let target = PlayTarget {
+            guid: Some(attempt.play),
+            card: None,
+        };
+        let caller = Caller::of_participant(visitor.owner);
+        let body = match self.plays.execute(&caller, &target, &command, key).await {
+            // Another request closed the play in the meantime.
+            Err(ApiError::NoSuchPlay { .. }) => {
+                self.end_attempt(study, &attempt.sitting, Leaving::Choice)
+                    .await?;
+                return Err(ApiError::StudyLimitReached);
+            }
+            done => done?,
+        };
+        let played = serde_json::from_slice::<PlayedState>(&body);
+        if played.is_ok_and(|played| played.state == "WIN") {
+            self.end_attempt(study, &attempt.sitting, Leaving::Due)
+                .await?;
+        }
+        Ok(body)
+    }
+
+    /// Finds the attempt in progress, if it is the one that the participant means.
+    fn playable(&self, study: &Study, visitor: &Visitor, environment: u32) -> Option<Playable> {
+        let state = study.state();
+        let mut sittings = state.sittings_of(&visitor.participant);
+        let (id, sitting) = sittings.find(|(_, one)| one.is_open())?;
+        let (position, assignment, attempt) = sitting.open_attempt()?;
+        if position != environment {
+            return None;
+        }
+        let moment = self.moment(id);
+        let reading = study.clock(moment, id)?;
+        let since_ms = moment.now_ms.saturating_sub(sitting.clock.last_contact_ms);
+        Some(Playable {
+            sitting: id.clone(),
+            game: assignment.environment.to_string(),
+            play: attempt.play.clone(),
+            is_over: reading.limit.is_some(),
+            is_quiet: reading.stopped || since_ms >= LOGGED_CONTACT_MS,
+        })
+    }
+
+    /// Opens the play of a reserved environment. Repeating it returns the same play.
+    pub(super) async fn open_play(
+        &self,
+        visitor: &Visitor,
+        sitting: &SittingId,
+        (position, game): (u32, &str),
+    ) -> Result<PlayId, ApiError> {
+        let id = |purpose: &str| {
+            let hash = Sha256::new()
+                .chain_update(purpose)
+                .chain_update(visitor.study.as_str())
+                .chain_update([0])
+                .chain_update(sitting.as_str())
+                .chain_update(position.to_be_bytes())
+                .finalize();
+            let mut bytes = [0; 16];
+            bytes.copy_from_slice(&hash[..16]);
+            uuid::Builder::from_custom_bytes(bytes).into_uuid()
+        };
+        let ids: (CardId, PlayId) = (CardId(id("study card ")), PlayId(id("study play ")));
+        let caller = Caller::of_participant(visitor.owner);
+        // The message names no environment, because the participant reads it.
+        let missing = || ApiError::Failed("an assigned environment is not served".to_owned());
+        let info = self.games.find(&caller, game).ok_or_else(missing)?;
+        self.plays
+            .open_private(visitor.owner, &info.id, ids)
+            .await?;
+        Ok(ids.1)
+    }
+
+    /// Ends the attempt in progress, if there is one: closes its play, counts it, and records the
+    /// end.
+    pub(super) async fn end_attempt(
+        &self,
+        study: &StudyId,
+        sitting: &SittingId,
+        leaving: Leaving,
+    ) -> Result<(), ApiError> {
+        let Some(counts) = self.final_counts(study, sitting).await? else {
+            return Ok(());
+        };
+        let leave = leaving == Leaving::Choice;
+        let command = SittingCommand::EndAttempt { leave, counts };
+        match self.sitting_command(study, sitting, command).await {
+            // Another request or server was first.
+            Ok(()) | Err(StudyError::Rejected(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let is_open = |one: &Sitting| one.is_open();
+        let sittings = self
+            .read(study, |one| {
+                one.state().sittings.get(sitting).is_some_and(is_open)
+            })
+            .await?;
+        if !sittings {
+            self.forget_contact(sitting);
+        }
+        Ok(())
+    }
+
+    /// Closes the play of the attempt in progress permanently and counts it. Returns `None` without
+    /// an attempt.
+    pub(super) async fn final_counts(
+        &self,
+        study: &StudyId,
+        sitting: &SittingId,
+    ) -> Result<Option<PlayCounts>, ApiError> {
+        let open = |study: &Study| {
+            let sitting = study.state().sittings.get(sitting)?;
+            let (_, _, attempt) = sitting.open_attempt()?;
+            Some((sitting.clone(), attempt.clone()))
+        };
+        let Some((found, attempt)) = self.read(study, open).await? else {
+            return Ok(None);
+        };
+        let play: PlayId = attempt
+            .play
+            .parse()
+            .map_err(|error: uuid::Error| ApiError::Failed(error.to_string()))?;
+        self.plays.close_private(play).await?;
+        let counts = self.count(found, attempt).await;
+        match counts {
+            Ok(counts) => Ok(Some(counts)),
+            Err(CountError::Store(error)) => Err(error.into()),
+            Err(error) => Err(ApiError::Failed(error.to_string())),
+        }
+    }
+
+    async fn count(
+        &self,
+        sitting: Sitting,
+        attempt: OpenAttempt,
+    ) -> Result<PlayCounts, CountError> {
+        if !self.games.has_hosted() {
+            let catalog = self.games.catalog().as_ref();
+            let store = self.plays.store();
+            return count_play(store, catalog, &attempt.play, &sitting, attempt.started_ms).await;
+        }
+        // Hosted games block while they replay.
+        let (plays, games) = (self.plays.clone(), self.games.clone());
+        let runtime = tokio::runtime::Handle::current();
+        let play = attempt.play.clone();
+        let counted = blocking(move || {
+            let catalog = games.catalog().as_ref();
+            let started_ms = attempt.started_ms;
+            let counting = count_play(plays.store(), catalog, &attempt.play, &sitting, started_ms);
+            runtime.block_on(counting)
+        });
+        counted.await.unwrap_or(Err(CountError::UnknownPlay(play)))
+    }
+}
