@@ -17,7 +17,7 @@ pub struct Asset {
     pub tag: String,
 }
 
-const SITE_FILES: [(&str, &str); 11] = [
+const SITE_FILES: [(&str, &str); 18] = [
     ("site.css", include_str!("../assets/site.css")),
     ("icon.svg", include_str!("../assets/icon.svg")),
     ("theme.js", include_str!("../assets/theme.js")),
@@ -29,6 +29,16 @@ const SITE_FILES: [(&str, &str); 11] = [
     ("gif.js", include_str!("../assets/gif.js")),
     ("watch_list.js", include_str!("../assets/watch_list.js")),
     ("watch_play.js", include_str!("../assets/watch_play.js")),
+    ("study.css", include_str!("../assets/study.css")),
+    ("forms.js", include_str!("../assets/forms.js")),
+    ("sitting.js", include_str!("../assets/sitting.js")),
+    ("sitting_page.js", include_str!("../assets/sitting_page.js")),
+    (
+        "sitting_check.js",
+        include_str!("../assets/sitting_check.js"),
+    ),
+    ("study_admin.js", include_str!("../assets/study_admin.js")),
+    ("sitting_play.js", include_str!("../assets/sitting_play.js")),
 ];
 
 static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
