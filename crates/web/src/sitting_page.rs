@@ -255,8 +255,6 @@ fn minutes(ms: &u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rhae_testkit::page_outline;
-
     use super::*;
 
     const CLOCK: &str = r#""clock":{"now_ms":0,"sitting_ms":1000,"remaining_ms":4620000,"attempt_ms":1200000,"hard_ms":1800000,"prompts_ms":[1200000],"stopped":false,"pause_left_ms":900000},"#;
@@ -270,25 +268,6 @@ mod tests {
 
     fn home(step: &str, more: &str) -> String {
         sitting_page(&view(step, more), "0a", Place::Home)
-    }
-
-    #[test]
-    fn outlines_of_the_pages() {
-        let consent =
-            r#""consent":{"language":"en","version":1,"text":"One.\n\n<b>Two.</b>","hash":"ab"},"#;
-        let consent = sitting_page(&view("consent", consent), "0a", Place::Consent);
-        insta::assert_snapshot!("sitting_consent", page_outline(&consent));
-        let questions = r#""questions":[{"id":"age","bands":["18-24","25+"]},{"id":"home_town","bands":["x"]}],"#;
-        insta::assert_snapshot!("sitting_about", page_outline(&home("about", questions)));
-        let between = home(
-            "between",
-            &format!(r#"{CLOCK}"last_outcome":"hard_limit","#),
-        );
-        insta::assert_snapshot!("sitting_between", page_outline(&between));
-        let play = home("environment", &format!(r#"{CLOCK}"environment":2,"#));
-        insta::assert_snapshot!("sitting_environment", page_outline(&play));
-        let end = r#""end":{"reason":"time_up","solved":3,"fee_minor":13000,"bonus_minor":1500,"total_minor":14500,"currency":"USD"},"completion":{"kind":"complete","code":"C1"},"#;
-        insta::assert_snapshot!("sitting_end", page_outline(&home("ended", end)));
     }
 
     #[test]

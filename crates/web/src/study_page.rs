@@ -170,31 +170,7 @@ fn stage(sitting: &SittingRow) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use rhae_testkit::page_outline;
-
     use super::*;
-
-    fn overview() -> StudyOverview {
-        let json = r#"{"study":"lab","title":"<Lab>","phase":"open","participants":2,"records":9,"role":"owner","permissions":[],"frozen":true,"sites":[{"site":"online","seats":0}],"sessions":[],"members":{}}"#;
-        serde_json::from_str(json).unwrap()
-    }
-
-    #[test]
-    fn outlines_of_the_pages() {
-        let study = overview();
-        let check: StudyCheck = serde_json::from_str(
-            r#"{"study":"lab","violations":["consent.en: <expected> a text"],"plan":{"environments":1,"per_sitting":9,"share_tenths":7,"solve_rate":0.5,"sittings":2,"fees_minor":26000,"bonuses_minor":500,"pass_probability":0.9893}}"#,
-        )
-        .unwrap();
-        let setup = study_setup_page(Viewer::OpenAccess, &study, &check);
-        insta::assert_snapshot!("study_setup", page_outline(&setup));
-        let sitting: SittingRow = serde_json::from_str(
-            r#"{"sitting":"s1","participant":"p1","stage":"live","site":"online","started_ms":0,"end":{"reason":"left","at_ms":9,"clock_ms":9},"attempts":[{"position":1,"environment":"ab12-v1","state":"ended","outcome":"left","duration_ms":90000,"actions":31,"levels_completed":1,"play":"g1"}],"effort":{"verdict":"kept","evidence":"0 of 1"},"exclusions":[{"exclusion":"s1/exclusion-1","by":"ada","reason":"<noise>","evidence":"","at_ms":10}],"comments":["<b>"]}"#,
-        )
-        .unwrap();
-        let sittings = study_sittings_page(Viewer::OpenAccess, &study, &[sitting]);
-        insta::assert_snapshot!("study_sittings", page_outline(&sittings));
-    }
 
     #[test]
     fn numbers_are_shown_without_false_precision() {
