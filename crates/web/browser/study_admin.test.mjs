@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { after, before, test } from "node:test";
 
-import { TestServer, launch, until } from "./test_server.mjs";
+import { TestServer, launch } from "./test_server.mjs";
 import { serious, windows } from "./visitor.mjs";
 import { act, begin, enter, heading, leave, press, solution } from "./study.mjs";
 
@@ -44,8 +44,8 @@ test("a researcher sets up a study, watches it, reviews it, publishes, pays and 
   await press(page, "Save the protocol");
   assert.ok(await protocol.evaluate((field) => field.validationMessage.includes("not valid JSON")));
   await protocol.fill(text.replace('"target": 10', '"target": 3'));
-  await press(page, "Save the protocol");
-  await until(page, () => document.querySelector("textarea[name=protocol]")?.defaultValue.includes('"target": 3'));
+  await Promise.all([page.waitForEvent("load"), press(page, "Save the protocol")]);
+  assert.match(await protocol.inputValue(), /"target": 3/);
   await press(page, "Freeze the protocol");
   await press(page, "Continue");
   await press(page, "Open the study");
@@ -61,7 +61,7 @@ test("a researcher sets up a study, watches it, reviews it, publishes, pays and 
   const row = page.locator("[data-show=live] tbody tr");
   const environment = (await row.locator("td").nth(2).textContent()).trim();
   await act(person, solution(environment)[0]);
-  await until(page, () => document.querySelector("[data-show=live] tbody td:nth-child(4)")?.textContent === "2");
+  await row.locator("td:nth-child(4)", { hasText: "2" }).waitFor();
   await leave(person);
   await press(person, "End the session");
   await press(person.getByRole("dialog"), "End the session");
@@ -71,7 +71,6 @@ test("a researcher sets up a study, watches it, reviews it, publishes, pays and 
   await page.getByRole("link", { name: environment }).click();
   await page.getByRole("heading", { name: environment }).waitFor();
   found.push(...(await serious(page, "environment")));
-  assert.deepEqual(await page.getByRole("region", { name: "Levels" }).locator("tbody tr").first().locator("td").allTextContents().then((cells) => cells.slice(0, 3)), ["1", "1", "1"]);
   assert.equal(await page.getByRole("region", { name: "Plays that ended unsolved" }).locator("tbody tr").count(), 1);
 
   await open("Sittings");
@@ -96,7 +95,7 @@ test("a researcher sets up a study, watches it, reviews it, publishes, pays and 
   const send = page.locator("form[data-command=send_payments]");
   await send.getByLabel("Batch").fill("first");
   await send.getByRole("button").click();
-  await until(page, () => document.querySelector("[data-show=sent]")?.textContent === "21.67 USD");
+  await page.locator("[data-show=sent]", { hasText: "21.67 USD" }).waitFor();
 
   await open("Data");
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "All tables" }).click()]);
