@@ -376,8 +376,10 @@ impl axum::extract::FromRequestParts<crate::state::AppState> for Membership {
         use axum::extract::FromRef;
         let caller = Caller::from_request_parts(parts, state).await?;
         let path = parts.uri.path();
+        // The pages have the paths of the API without `/api`.
+        let path = path.strip_prefix("/api").unwrap_or(path);
         let mut segments = path.split('/').filter(|segment| !segment.is_empty());
-        let study = segments.nth(2).unwrap_or_default();
+        let study = segments.nth(1).unwrap_or_default();
         let studies: Arc<Studies> = FromRef::from_ref(state);
         let access: Arc<Access> = FromRef::from_ref(state);
         studies.membership(&access, &caller, study).await

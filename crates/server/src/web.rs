@@ -11,6 +11,8 @@ mod page_data;
 mod pages;
 mod shared;
 mod sign_in;
+mod sittings;
+mod studies;
 mod thumbnails;
 
 use std::sync::Arc;
@@ -52,6 +54,21 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
             "/invite/{token}",
             get(sign_in::invitation).post(sign_in::accept_invitation),
         )
+        .route("/s/{token}", get(sittings::home))
+        .route("/s/{token}/consent", get(sittings::consent))
+        .route("/s/{token}/withdraw", get(sittings::withdraw))
+        .route("/studies", get(studies::list))
+        .route("/studies/{study}", get(studies::setup))
+        .route("/studies/{study}/live", get(studies::live))
+        .route("/studies/{study}/coverage", get(studies::coverage))
+        .route(
+            "/studies/{study}/environments/{environment}",
+            get(studies::environment),
+        )
+        .route("/studies/{study}/sittings", get(studies::sittings))
+        .route("/studies/{study}/payments", get(studies::payments))
+        .route("/studies/{study}/baselines", get(studies::baselines))
+        .route("/studies/{study}/data", get(studies::data))
         .layer(from_fn_with_state(state.clone(), errors_as_pages));
     Router::new()
         .route("/visit", post(sign_in::visit))
@@ -70,6 +87,7 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
         .route("/watch/{guid}/now.png", get(thumbnails::current))
         .route("/scorecards/{card_id}/scorecard.json", get(card_api::read))
         .route("/scorecards/{card_id}/scorecard.csv", get(cards::csv))
+        .route("/s/{token}/consent.txt", get(sittings::consent_text))
         .route("/pictures/{name}", get(thumbnails::first_level))
         .route("/assets/{name}", get(file))
         .merge(pages)
@@ -78,7 +96,7 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
 
 /// The first path segments of the web app. A request below them is accepted without a key, and the
 /// page's handler decides what to show.
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 14] = [
     "",
     "play",
     "replay",
@@ -91,6 +109,8 @@ const PAGES: [&str; 12] = [
     "pictures",
     "links",
     "shared",
+    "s",
+    "studies",
 ];
 
 /// Whether a path belongs to the web app.

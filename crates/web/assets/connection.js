@@ -24,12 +24,17 @@ export function randomKey() {
 export class Connection {
   #storageKey;
   #onLost;
+  #headers;
   #lost = false;
 
-  /** @param {string} name the environment @param {(lost: boolean) => void} onLost called when the connection is lost or restored */
-  constructor(name, onLost) {
+  /**
+   * @param {string} name the environment @param {(lost: boolean) => void} onLost called when the connection is lost or restored
+   * @param {Record<string, string>} [headers] headers of every request
+   */
+  constructor(name, onLost, headers = {}) {
     this.#storageKey = STORAGE_PREFIX + name;
     this.#onLost = onLost;
+    this.#headers = headers;
   }
 
   /** Whether the connection is lost at the moment. */
@@ -71,10 +76,11 @@ export class Connection {
    * @param {string} path @param {RequestInit} [init] @returns {Promise<Result>}
    */
   async request(path, init = {}) {
+    const headers = { ...this.#headers, ...init.headers };
     for (let attempt = 0; ; attempt++) {
       let pause = RETRY_DELAYS_MS[Math.min(attempt, RETRY_DELAYS_MS.length - 1)];
       try {
-        const response = await fetch(path, { credentials: "same-origin", cache: "no-store", signal: AbortSignal.timeout(TIMEOUT_MS), ...init });
+        const response = await fetch(path, { credentials: "same-origin", cache: "no-store", signal: AbortSignal.timeout(TIMEOUT_MS), ...init, headers });
         if (response.status !== 429 && response.status < 500) {
           const data = response.status === 204 ? null : await response.json();
           this.#setLost(false);

@@ -5,8 +5,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { AXE, TestServer, full, launch, playSteps, ready, until } from "./test_server.mjs";
-import { signIn, replayLoaded, moments, windows } from "./visitor.mjs";
+import { TestServer, full, launch, playSteps, ready, until } from "./test_server.mjs";
+import { signIn, replayLoaded, moments, serious, windows } from "./visitor.mjs";
 
 let browser, server, visitor;
 const KEYS = ["", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Space"];
@@ -20,14 +20,6 @@ after(async () => {
   await browser?.close();
   await server?.stop();
 });
-
-/** Lists the serious accessibility violations that axe finds. The content security policy must be bypassed to inject axe. */
-async function serious(page, name) {
-  await page.addScriptTag({ path: AXE });
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  const found = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  return found.map(({ id, nodes }) => `${name}: ${id}: ${nodes.map((node) => node.html).join(" | ")}`);
-}
 
 test("axe finds no serious violation on any page, in either theme", async () => {
   const key = server.key();

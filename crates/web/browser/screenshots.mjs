@@ -3,6 +3,7 @@
 import { join } from "node:path";
 
 import { TestServer, SOLUTIONS, launch, playSteps, ready, until } from "./test_server.mjs";
+import { TestStudy, act, begin, enter, heading, leave, solution } from "./study.mjs";
 
 const out = process.argv[2];
 const server = await TestServer.start();
@@ -25,6 +26,7 @@ try {
     const solution = { kq19: [1, 1, 1, 1, 4, 4, 4], ny40: [4, 1, 3, 2, 4], pz19: [1, 1, 1], hk26: [4, 4, 4, 5, 2, 2, 3] }[game];
     for (const action of solution) await agent.act(play, action, { reasoning: "The way to the goal is free now: straight on." });
   }
+  const study = await TestStudy.open(server, "pictures");
   for (const theme of ["light", "dark"]) {
     const context = await browser.newContext({ baseURL: server.url, colorScheme: theme, viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
     const page = await context.newPage();
@@ -62,6 +64,21 @@ try {
     await shot("drop");
     await page.goto(`${keyServer.url}/enter`);
     await shot("enter");
+    await enter(page, await study.link(), async (name) => {
+      if (["consent", "check"].includes(name)) await shot(`study-${name}`);
+    });
+    await begin(page, "Begin");
+    await act(page, solution((await study.live()).environment)[0].slice(0, 2));
+    await shot("study-environment");
+    await leave(page);
+    await page.getByRole("button", { name: "End the session", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "End the session" }).click();
+    await heading(page, "Thank you");
+    await shot("study-end");
+    await page.goto("/studies/pictures/coverage");
+    await shot("study-coverage");
+    await page.goto("/studies/pictures/sittings");
+    await shot("study-sittings");
     await page.setViewportSize({ width: 390, height: 844 });
     await page.goto("/play/kq19");
     await ready(page);

@@ -1,6 +1,6 @@
 /** Steps that the tests share: open a window, sign in with a key, wait for a replay. */
 
-import { until } from "./test_server.mjs";
+import { AXE, until } from "./test_server.mjs";
 
 /** Returns a function that opens browser windows on a server. Script errors and dialogs of a page are collected in its `errors`. */
 export function windows(browser, server) {
@@ -31,3 +31,11 @@ export async function signIn(page, key) {
 export const number = async (page, name) => Number(await page.locator(`[data-show=${name}]`).first().textContent());
 export const moments = (page) => page.evaluate(() => document.querySelector("rhae-player").moments.length);
 export const replayLoaded = (page) => until(page, () => document.querySelector("rhae-player")?.moments?.length > 0);
+
+/** Lists the serious accessibility violations that axe finds. The content security policy must be bypassed to inject axe. */
+export async function serious(page, name) {
+  await page.addScriptTag({ path: AXE });
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  const found = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  return found.map(({ id, nodes }) => `${name}: ${id}: ${nodes.map((node) => node.html).join(" | ")}`);
+}

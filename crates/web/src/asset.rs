@@ -17,17 +17,28 @@ pub struct Asset {
     pub tag: String,
 }
 
-const SITE_FILES: [(&str, &str); 10] = [
+const SITE_FILES: [(&str, &str); 18] = [
     ("site.css", include_str!("../assets/site.css")),
     ("icon.svg", include_str!("../assets/icon.svg")),
     ("theme.js", include_str!("../assets/theme.js")),
     ("play.js", include_str!("../assets/play.js")),
+    ("stage.js", include_str!("../assets/stage.js")),
     ("connection.js", include_str!("../assets/connection.js")),
     ("replay.js", include_str!("../assets/replay.js")),
     ("recording.js", include_str!("../assets/recording.js")),
     ("gif.js", include_str!("../assets/gif.js")),
     ("watch_list.js", include_str!("../assets/watch_list.js")),
     ("watch_play.js", include_str!("../assets/watch_play.js")),
+    ("study.css", include_str!("../assets/study.css")),
+    ("forms.js", include_str!("../assets/forms.js")),
+    ("sitting.js", include_str!("../assets/sitting.js")),
+    ("sitting_page.js", include_str!("../assets/sitting_page.js")),
+    (
+        "sitting_check.js",
+        include_str!("../assets/sitting_check.js"),
+    ),
+    ("study_admin.js", include_str!("../assets/study_admin.js")),
+    ("sitting_play.js", include_str!("../assets/sitting_play.js")),
 ];
 
 static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {

@@ -3,8 +3,9 @@
 //!
 //! Each page is one function: [`gallery_page`], [`play_page()`], [`replay_page()`],
 //! [`file_replay_page`], [`watch_list_page`], [`watch_page()`], [`cards_page()`], [`card_page()`],
-//! [`sign_in_page()`], [`invitation_page`] and [`error_page`]. All of them except
-//! [`invitation_page`] take a [`Viewer`], which determines the sign-in link in the header.
+//! [`sign_in_page()`], [`invitation_page`] and [`error_page`]. The pages of human studies are
+//! [`sitting_page()`] for participants, and [`studies_page`] and the pages of one study for
+//! researchers. All of them except [`invitation_page`] and [`sitting_page()`] take a [`Viewer`], which determines the sign-in link in the header.
 //! [`asset()`] returns an embedded file by its name, and [`card_csv()`] renders a scorecard as CSV.
 //!
 //! # Invariants
@@ -50,6 +51,8 @@ mod page;
 mod play_page;
 mod replay_page;
 mod sign_in_page;
+mod sitting_page;
+mod study_page;
 mod tree;
 mod watch_page;
 
@@ -63,4 +66,10 @@ pub use page::{CONTENT_SECURITY_POLICY, NavItem, Viewer};
 pub use play_page::play_page;
 pub use replay_page::{ReplayView, file_replay_page, replay_page};
 pub use sign_in_page::{error_page, invitation_page, sign_in_page};
+pub use sitting_page::{Place, sitting_page};
+pub use study_page::{
+    studies_page, study_baselines_page, study_coverage_page, study_data_page,
+    study_environment_page, study_live_page, study_payments_page, study_setup_page,
+    study_sittings_page,
+};
 pub use watch_page::{WatchRow, WatchView, watch_list_page, watch_page};

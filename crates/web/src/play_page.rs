@@ -7,16 +7,16 @@ use rhae_engine::{ActionKind, GameInfo};
 use crate::page::{Dots, NavItem, Page, Viewer, render};
 
 /// An action button of the pad.
-struct Button {
-    action: u8,
-    place: &'static str,
-    label: &'static str,
-    keys: &'static str,
+pub(crate) struct Button {
+    pub(crate) action: u8,
+    pub(crate) place: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) keys: &'static str,
     /// The path of the icon.
-    path: &'static str,
+    pub(crate) path: &'static str,
 }
 
-const PAD: [Button; 5] = [
+pub(crate) const PAD: [Button; 5] = [
     Button {
         action: 1,
         place: "up",

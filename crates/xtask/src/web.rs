@@ -15,11 +15,13 @@ use crate::{requirements, root, venv};
 
 const FOLDER: &str = "target/web";
 const SOURCES: &str = "crates/web/browser";
-const TESTS: [&str; 4] = [
+const TESTS: [&str; 6] = [
     "site.test.mjs",
     "appearance.test.mjs",
     "compare.test.mjs",
     "replay.test.mjs",
+    "study.test.mjs",
+    "study_admin.test.mjs",
 ];
 /// The files that pin the npm packages.
 const LOCK: [&str; 2] = ["package.json", "package-lock.json"];
