@@ -46,8 +46,9 @@ const LAYERS: &[(&str, u8)] = &[
     ("rhae-analysis", 6),
     ("rhae-server", 6),
     ("rhae-bench", 6),
-    ("rhae-cli", 7),
-    ("rhae-py", 7),
+    ("rhae-study-sim", 7),
+    ("rhae-cli", 8),
+    ("rhae-py", 8),
     ("rhae-testkit", DEV),
     ("xtask", DEV),
 ];
