@@ -10,7 +10,7 @@ fn simulated(people: u32, environments: u32, seed: u64) -> StudySimulation {
         seed,
         database: None,
     };
-    simulate(&options).unwrap()
+    simulate(&options).expect("the server responds as its API promises")
 }
 
 #[test]
