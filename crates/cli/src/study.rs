@@ -3,6 +3,7 @@
 mod data;
 mod review;
 mod setup;
+mod simulate;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -49,6 +50,7 @@ enum StudyCommand {
     Export(data::ExportArgs),
     Erase(data::EraseArgs),
     Verify(data::VerifyArgs),
+    Simulate(simulate::SimulateArgs),
 }
 
 #[derive(Args)]
@@ -77,6 +79,10 @@ struct StudyIdArgs {
 }
 
 pub(crate) fn run(args: StudyArgs) -> Result<ExitCode> {
+    // A simulation starts its own runtime.
+    if let StudyCommand::Simulate(args) = args.command {
+        return simulate::simulate(args);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -97,6 +103,7 @@ pub(crate) fn run(args: StudyArgs) -> Result<ExitCode> {
             StudyCommand::Export(args) => data::export(&args).await,
             StudyCommand::Erase(args) => data::erase(&args).await,
             StudyCommand::Verify(args) => data::verify(&args).await,
+            StudyCommand::Simulate(_) => unreachable!("handled above"),
         }
     })
 }

@@ -87,6 +87,7 @@ mod study_baselines;
 mod study_event;
 mod study_protocol;
 mod study_result;
+mod study_simulation;
 mod study_sitting;
 mod study_status;
 mod study_summary;
@@ -176,6 +177,7 @@ pub use study_protocol::{
 pub use study_result::{
     BandCount, EnvironmentResults, LevelResults, StoppedPlayResult, StudyResults, TimeResults,
 };
+pub use study_simulation::StudySimulation;
 pub use study_sitting::{
     ArrivalBody, ArrivalPath, CompletionView, ConsentView, FeeView, ParticipantAction,
     SittingClock, SittingEnd, SittingRequest, SittingStep, SittingView,

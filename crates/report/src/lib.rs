@@ -133,8 +133,8 @@ pub use score_plot::{CostUnit, score_plot};
 pub use score_table::{comparison_table, data_table, score_measures, score_table, score_warnings};
 pub use script::{PLAYER_MODULES, player_script};
 pub use study_text::{
-    baselines_text, coverage_table, payments_text, studies_table, study_check_text,
-    study_results_text, study_status_text,
+    baselines_text, coverage_table, payments_text, simulation_text, studies_table,
+    study_check_text, study_results_text, study_status_text,
 };
 pub use table::{PROVISIONAL_BASELINES_NOTE, REPLAY_NOTE, card_table, wrap_text};
 pub use task_picture::{TASK_COLORS, scene_picture, scene_svg, task_picture};

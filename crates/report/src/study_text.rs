@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use rhae_protocol::{
     BaselineFile, EnvironmentCoverage, EnvironmentResults, MoneyStatus, StudyCheck, StudyListing,
-    StudyPayments, StudyResults, StudyStatus, StudySummary, amount_text, money_text, rfc3339_utc,
+    StudyPayments, StudyResults, StudySimulation, StudyStatus, StudySummary, amount_text,
+    money_text, rfc3339_utc,
 };
 
 use crate::{counted, plain};
@@ -202,6 +203,53 @@ pub fn study_results_text(results: &StudyResults) -> String {
     for environment in &results.environments {
         text.push('\n');
         text.push_str(&environment_text(environment));
+    }
+    text
+}
+
+/// Formats the result of a simulated study.
+pub fn simulation_text(result: &StudySimulation) -> String {
+    let mut text = format!(
+        "{} people, {} environments, seed {}, model {}\n\n",
+        result.invited, result.pool, result.seed, result.model
+    );
+    text.push_str(&summaries_table(std::slice::from_ref(&result.summary)));
+    let verdicts: Vec<String> = result
+        .summary
+        .environments
+        .iter()
+        .map(|(verdict, count)| format!("{count} {verdict}"))
+        .collect();
+    let balance = if result.summary.books_balance {
+        "balance"
+    } else {
+        "do not balance"
+    };
+    let _ = write!(
+        text,
+        "environments: {}\n\
+         actions: {}, lost {}, doubled {}, wrong responses {}\n\
+         incidents: {} double clicks, {} lost connections, {} reloads, {} crashes, {} pauses\n\
+         erased people: {}\n\
+         environments over their target: {}\n\
+         the books {balance}\n\
+         {:.0} s\n",
+        verdicts.join(", "),
+        result.actions,
+        result.lost_actions,
+        result.doubled_actions,
+        result.wrong_responses,
+        result.double_clicks,
+        result.lost_responses,
+        result.reloads,
+        result.crashes,
+        result.pauses,
+        result.erased,
+        result.over_quota,
+        result.wall_seconds,
+    );
+    for finding in &result.findings {
+        let _ = writeln!(text, "finding: {}", plain(finding));
     }
     text
 }

@@ -48,8 +48,9 @@ const LAYERS: &[(&str, u8)] = &[
     ("rhae-board-service", 6),
     ("rhae-server", 6),
     ("rhae-bench", 6),
-    ("rhae-cli", 7),
-    ("rhae-py", 7),
+    ("rhae-study-sim", 7),
+    ("rhae-cli", 8),
+    ("rhae-py", 8),
     ("rhae-testkit", DEV),
     ("xtask", DEV),
 ];

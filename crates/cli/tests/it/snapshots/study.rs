@@ -64,3 +64,11 @@ fn result_documents() {
     bench.document("study verify", "", &["lab"]);
     bench.document("study erase", "", &["lab", "--participant", "p3"]);
 }
+
+#[test]
+fn simulation_document() {
+    let mut bench = Bench::new();
+    bench.redactor.add_field("wall_seconds", "hidden");
+    let size = ["--people", "2", "--environments", "12"];
+    bench.document("study simulate", "", &size);
+}

@@ -1,0 +1,37 @@
+//! Simulated people who play a whole human study through the REST API.
+//!
+//! [`simulate`] starts a real server on a loopback address with a simulated clock, sets up a study
+//! under the preset of the ARC-AGI-3 paper, and lets people take part: they consent, ask for
+//! environments, play stored solutions with detours and errors, pause, reload, click twice, lose
+//! their connection, leave and withdraw. The result compares what the server acknowledged with what
+//! its database contains. It is the rehearsal that a researcher makes before people are paid.
+//!
+//! `person` is the model of people, `plan` turns their intents into actions, `player` is a person at
+//! the pages of the study, and `simulation` moves the clock.
+//!
+//! # Invariants
+//!
+//! * Equal options give equal results, apart from ids and the time that it takes.
+//! * A player learns about the study only through the REST API.
+//! * Commands that change the study are sent one after the other in the order of simulated time;
+//!   only actions of plays are sent in parallel.
+//!
+//! **Boundary:** the crate knows nothing about command-line flags.
+
+mod alias;
+mod audit;
+mod chance;
+mod clock;
+mod error;
+mod host;
+mod http;
+mod person;
+mod plan;
+mod player;
+mod research;
+mod simulation;
+
+pub use alias::AliasCatalog;
+pub use error::SimulationError;
+pub use person::MODEL;
+pub use simulation::{SimulationOptions, simulate};

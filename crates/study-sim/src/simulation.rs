@@ -1,0 +1,186 @@
+//! A whole study: people arrive, play, and leave, while the simulated clock moves.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rayon::prelude::*;
+use rhae_protocol::StudySimulation;
+use rhae_study::Preset;
+
+use crate::SimulationError;
+use crate::alias::MAX_ENVIRONMENTS;
+use crate::audit::{audit_actions, over_quota};
+use crate::clock::{FIRST_SESSION_MS, Schedule, SimulatedClock, TICK_MS, Turn, arrival_ms};
+use crate::host::{Host, database};
+use crate::http::Http;
+use crate::person::{MODEL, Person};
+use crate::player::{Incidents, Player, Surroundings};
+use crate::research::Researcher;
+
+/// The number of requests that are sent at the same time.
+const PARALLEL_REQUESTS: usize = 16;
+/// After this time without requests, every sitting has ended.
+const AFTERWARDS_MS: u64 = 24 * 60 * 60 * 1000;
+const MAX_PEOPLE: u32 = 100_000;
+
+/// The size and the seed of a simulation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimulationOptions {
+    /// The number of people who are invited.
+    pub people: u32,
+    pub environments: u32,
+    pub seed: u64,
+    /// A new SQLite file that is kept; `None` for a temporary one.
+    pub database: Option<PathBuf>,
+}
+
+/// Lets simulated people play a study through the REST API of a server in this process, under the
+/// preset of the ARC-AGI-3 paper.
+///
+/// Equal options give equal results, apart from ids and the time that it takes.
+///
+/// # Errors
+///
+/// Returns [`SimulationError`] if the server cannot be started or does not respond as its
+/// API promises.
+pub fn simulate(options: &SimulationOptions) -> Result<StudySimulation, SimulationError> {
+    check("people", options.people, MAX_PEOPLE)?;
+    check("environments", options.environments, MAX_ENVIRONMENTS)?;
+    let begun = Instant::now();
+    let folder = tempfile::tempdir()?;
+    let db = database(options.database.as_deref(), folder.path())?;
+    let clock = Arc::new(SimulatedClock::new(FIRST_SESSION_MS));
+    let host = Host::start(&db, options.seed, options.environments, Arc::clone(&clock))?;
+    let http = Http::new(host.address(), 2 * PARALLEL_REQUESTS);
+    let researcher = Researcher::new(&http);
+    researcher.open_study(options.seed, options.environments)?;
+    let mut players: Vec<Player> = researcher
+        .invite(options.people)?
+        .iter()
+        .zip(0..)
+        .map(|(link, number)| {
+            let person = Person::new(options.seed, number);
+            Player::new(options.seed, person, link, arrival_ms(options.seed, number))
+        })
+        .collect();
+    run(&host, &clock, &http, &mut players)?;
+    let simulation = report(options, &host, &researcher, &players)?;
+    host.stop();
+    Ok(StudySimulation {
+        wall_seconds: begun.elapsed().as_secs_f64(),
+        ..simulation
+    })
+}
+
+const fn check(field: &'static str, found: u32, max: u32) -> Result<(), SimulationError> {
+    if found >= 1 && found <= max {
+        return Ok(());
+    }
+    Err(SimulationError::Size { field, found, max })
+}
+
+/// Lets all people take their turns until all have left.
+fn run(
+    host: &Host,
+    clock: &SimulatedClock,
+    http: &Http,
+    players: &mut [Player],
+) -> Result<(), SimulationError> {
+    let researcher = Researcher::new(http);
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(PARALLEL_REQUESTS)
+        .build()?;
+    let mut schedule = Schedule::default();
+    for (index, player) in players.iter().enumerate() {
+        if let Some((at_ms, turn)) = player.next_turn() {
+            schedule.add(at_ms, turn, index);
+        }
+    }
+    let mut now_ms = FIRST_SESSION_MS;
+    while let Some((tick_ms, turns)) = schedule.pop() {
+        now_ms = tick_ms;
+        clock.advance_to(now_ms);
+        // What is due must not depend on who asks first.
+        host.settle()?;
+        let around = Surroundings { http, now_ms };
+        pool.install(|| {
+            let mut playing = with_turn(players, &turns, Turn::Play);
+            playing
+                .par_iter_mut()
+                .with_max_len(1)
+                .try_for_each(|player| player.play(around))
+        })?;
+        for player in with_turn(players, &turns, Turn::Command) {
+            player.act(around, &researcher)?;
+        }
+        for &(_, index) in &turns {
+            if let Some((at_ms, turn)) = players[index].next_turn() {
+                schedule.add(at_ms.max(now_ms + TICK_MS), turn, index);
+            }
+        }
+    }
+    clock.advance_to(now_ms + AFTERWARDS_MS);
+    host.settle()
+}
+
+/// Returns the players who have a turn of this kind, in the order of their numbers.
+fn with_turn<'a>(
+    players: &'a mut [Player],
+    turns: &BTreeSet<(Turn, usize)>,
+    turn: Turn,
+) -> Vec<&'a mut Player> {
+    let players = players.iter_mut().enumerate();
+    players
+        .filter(|(index, _)| turns.contains(&(turn, *index)))
+        .map(|(_, player)| player)
+        .collect()
+}
+
+/// Closes the study and collects its results.
+fn report(
+    options: &SimulationOptions,
+    host: &Host,
+    researcher: &Researcher<'_>,
+    players: &[Player],
+) -> Result<StudySimulation, SimulationError> {
+    researcher.close_study()?;
+    let protocol = Preset::Paper.protocol();
+    let rule = protocol.attempt_rule.name();
+    let results = researcher.results()?;
+    let mut summaries = results.summaries.into_iter();
+    let summary = summaries
+        .find(|one| one.attempt_rule == rule && one.exclusions)
+        .ok_or_else(|| SimulationError::Unexpected {
+            path: "results".to_owned(),
+            reason: "the summary of the study's rule is missing".to_owned(),
+        })?;
+    let sittings = researcher.sittings()?;
+    let store = host.store();
+    let audit = host.block_on(audit_actions(store.as_ref(), &sittings, players))?;
+    let mut incidents = Incidents::default();
+    for player in players {
+        incidents += player.incidents;
+    }
+    Ok(StudySimulation {
+        model: MODEL.to_owned(),
+        seed: options.seed,
+        invited: options.people,
+        pool: options.environments,
+        summary,
+        actions: audit.actions,
+        lost_actions: audit.lost,
+        doubled_actions: audit.doubled,
+        wrong_responses: incidents.wrong_responses,
+        over_quota: over_quota(&sittings, protocol.target),
+        double_clicks: incidents.double_clicks,
+        lost_responses: incidents.lost_responses,
+        reloads: incidents.reloads,
+        crashes: incidents.crashes,
+        pauses: incidents.pauses,
+        erased: players.iter().filter(|player| player.erased).count(),
+        findings: researcher.verification()?.findings,
+        wall_seconds: 0.0,
+    })
+}

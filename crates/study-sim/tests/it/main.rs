@@ -1,0 +1,3 @@
+//! A whole study through the REST API.
+
+mod study;
