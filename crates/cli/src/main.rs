@@ -6,6 +6,8 @@
 
 mod arc;
 mod bench;
+#[cfg(feature = "server")]
+mod board;
 mod compare;
 mod completions;
 #[cfg(feature = "server")]
@@ -95,6 +97,8 @@ commands! {
     Db(db::DbArgs) => |args| db::run(&args);
     #[cfg(feature = "server")]
     Study(study::StudyArgs) => study::run;
+    #[cfg(feature = "server")]
+    Board(board::BoardArgs) => board::run;
     Validate(Box<validate::ValidateArgs>) => |args| validate::run(&args);
     Explore(Box<explore::ExploreArgs>) => |args| explore::run(&args);
     Arc(arc::ArcArgs) => |args| arc::run(&args);

@@ -6,9 +6,9 @@ use rhae_protocol::AnalysedRun;
 
 use crate::run_marks::{Plot, axis_number, linear_axis};
 
-const LEFT: f64 = 52.0;
-const RIGHT: f64 = 712.0;
-const HEIGHT: f64 = 240.0;
+pub(crate) const LEFT: f64 = 52.0;
+pub(crate) const RIGHT: f64 = 712.0;
+pub(crate) const HEIGHT: f64 = 240.0;
 /// The distance of runs without a position on the cost axis.
 const STEP: f64 = 26.0;
 
@@ -33,31 +33,26 @@ pub fn frontier_plot(runs: &[AnalysedRun]) -> String {
         plot.text("quiet end", LEFT - 8.0, y(score) + 4.0, &axis_number(score));
     }
     plot.text("quiet", 0.0, top - 14.0, "score %");
-    let axis = CostAxis::new(runs);
+    let costs: Vec<Option<f64>> = runs.iter().map(|run| run.cost_usd).collect();
+    let axis = CostAxis::new(&costs);
     axis.draw(&mut plot, top, bottom);
-    let mut free = 0;
-    let mut unknown = 0;
-    let mut positions = Vec::new();
+    let positions = axis.positions(&costs);
     for (index, run) in runs.iter().enumerate() {
-        let x = match run.cost_usd {
-            Some(cost) if cost > 0.0 => axis.at(cost),
-            Some(_) => {
-                free += 1;
-                LEFT + axis.free_step * (f64::from(free) - 0.5)
-            }
-            None => {
-                unknown += 1;
-                axis.unknown + STEP * (f64::from(unknown) - 0.5)
-            }
-        };
-        positions.push(x);
+        let x = positions[index];
         let [low, high] = run.score.interval;
         plot.interval(index, x, [y(low), y(high)], true);
         plot.mark(index, x, y(run.score.mean), true, &title(run));
     }
     // Without costs there is nothing to trade off.
     if axis.decades.is_some() {
-        frontier(&mut plot, runs, &positions, &y, axis.unknown);
+        let on_frontier = runs
+            .iter()
+            .zip(&positions)
+            .filter(|(run, _)| run.on_frontier);
+        let points = on_frontier
+            .map(|(run, &x)| (run.cost_usd.unwrap_or(0.0), x, y(run.score.mean)))
+            .collect();
+        frontier(&mut plot, points, axis.unknown);
     }
     plot.finish("Score against cost with the Pareto frontier")
 }
@@ -73,20 +68,9 @@ fn title(run: &AnalysedRun) -> String {
     )
 }
 
-/// Draws the frontier as steps from the cheapest run to the dearest.
-fn frontier(
-    plot: &mut Plot,
-    runs: &[AnalysedRun],
-    positions: &[f64],
-    y: &impl Fn(f64) -> f64,
-    until: f64,
-) {
-    let mut points: Vec<(f64, f64, f64)> = runs
-        .iter()
-        .zip(positions)
-        .filter(|(run, _)| run.on_frontier)
-        .map(|(run, &x)| (run.cost_usd.unwrap_or(0.0), x, y(run.score.mean)))
-        .collect();
+/// Draws the frontier as steps from the cheapest point to the dearest. A point is its cost and its
+/// position.
+pub(crate) fn frontier(plot: &mut Plot, mut points: Vec<(f64, f64, f64)>, until: f64) {
     points.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
     let Some(&(_, x, height)) = points.first() else {
         return;
@@ -100,23 +84,24 @@ fn frontier(
 }
 
 /// The cost axis with its strips.
-struct CostAxis {
+pub(crate) struct CostAxis {
     /// The powers of ten at the ends; `None` if no run has a cost above 0.
-    decades: Option<(i32, i32)>,
+    pub(crate) decades: Option<(i32, i32)>,
     left: f64,
     /// The distance of runs that cost nothing.
     free_step: f64,
     /// The start of the strip of unknown costs.
-    unknown: f64,
+    pub(crate) unknown: f64,
     has_free: bool,
     has_unknown: bool,
 }
 
 impl CostAxis {
-    fn new(runs: &[AnalysedRun]) -> Self {
-        let costs = || runs.iter().filter_map(|run| run.cost_usd);
+    /// Creates the axis for some costs, of which `None` is unknown.
+    pub(crate) fn new(all: &[Option<f64>]) -> Self {
+        let costs = || all.iter().copied().flatten();
         let free = costs().filter(|&cost| cost <= 0.0).count();
-        let unknown = runs.iter().filter(|run| run.cost_usd.is_none()).count();
+        let unknown = all.iter().filter(|cost| cost.is_none()).count();
         let paid = || costs().filter(|&cost| cost > 0.0);
         let least = paid().fold(f64::MAX, f64::min);
         let greatest = paid().fold(0.0, f64::max);
@@ -150,6 +135,23 @@ impl CostAxis {
         }
     }
 
+    /// Returns the positions of costs: on the axis, or in one of the strips.
+    pub(crate) fn positions(&self, costs: &[Option<f64>]) -> Vec<f64> {
+        let (mut free, mut unknown) = (0, 0);
+        let position = |cost: &Option<f64>| match *cost {
+            Some(cost) if cost > 0.0 => self.at(cost),
+            Some(_) => {
+                free += 1;
+                LEFT + self.free_step * (f64::from(free) - 0.5)
+            }
+            None => {
+                unknown += 1;
+                self.unknown + STEP * (f64::from(unknown) - 0.5)
+            }
+        };
+        costs.iter().map(position).collect()
+    }
+
     fn at(&self, cost: f64) -> f64 {
         let Some((low, high)) = self.decades else {
             return self.left;
@@ -158,7 +160,7 @@ impl CostAxis {
         self.left + (self.unknown - self.left - 12.0) * share
     }
 
-    fn draw(&self, plot: &mut Plot, top: f64, bottom: f64) {
+    pub(crate) fn draw(&self, plot: &mut Plot, top: f64, bottom: f64) {
         let label = bottom + 18.0;
         if let Some((low, high)) = self.decades {
             for decade in low..=high {

@@ -63,6 +63,8 @@
 //! ```
 
 mod arc_page;
+mod board_plot;
+mod board_text;
 mod compare_page;
 mod comparison_text;
 mod contamination;
@@ -103,6 +105,10 @@ mod text;
 mod validation_page;
 
 pub use arc_page::{ArcAttempt, ArcReport, ArcSet, ArcTask, arc_page};
+pub use board_plot::board_plot;
+pub use board_text::{
+    board_change_text, board_check_text, board_text, boards_text, row_comparison_text,
+};
 pub use compare_page::{EnvironmentReplays, RunFilm, compare_page};
 pub use comparison_text::comparison_text;
 pub use contamination::contamination_text;

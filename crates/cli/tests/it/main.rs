@@ -11,6 +11,7 @@ mod arc_fetch;
 mod arc_model;
 mod arc_rlm;
 mod arc_score;
+mod board;
 mod compare;
 mod db;
 mod explore;

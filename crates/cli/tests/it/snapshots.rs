@@ -9,6 +9,7 @@
 mod arc;
 mod arc_runs;
 mod bench;
+mod board;
 mod commands;
 mod compare;
 mod coverage;

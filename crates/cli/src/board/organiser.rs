@@ -1,0 +1,298 @@
+//! `rhae board init|verify|retract|contest|release`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use rhae_board::{Command, ORGANISER};
+use rhae_board_service::{BoardService, RunFiles, board_set, check_board_id};
+use rhae_protocol::{
+    BOARD_RULES, BoardDefinition, BoardId, BoardKind, BoardRecord, EntryId, RetractionReason,
+    SetVisibility,
+};
+use rhae_scoring::Method;
+
+use super::{BoardIdArgs, Opened, entry_id, finish, now_ms};
+use crate::hosted_games::HostedGamesArgs;
+
+/// Create a board.
+///
+/// The flags describe a community board of public environments. Other boards come from a file: write
+/// one with --write-definition, edit it, and pass it with --definition.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rhae board init main --title \"Built-in environments\" --games all
+  rhae board init two --games kq19,ny40 --write-definition two.json
+  rhae board init closed --definition closed.json --games-dir hidden/")]
+pub(super) struct InitArgs {
+    #[command(flatten)]
+    board: BoardIdArgs,
+    /// Definition of the board, instead of the flags
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["title", "games", "method", "budget"])]
+    definition: Option<PathBuf>,
+    /// Title
+    #[arg(long, default_value = "Community leaderboard")]
+    title: String,
+    /// Environments, separated by commas and the easiest first, or `all`
+    #[arg(long, default_value = "all")]
+    games: String,
+    /// Scoring method
+    #[arg(long, default_value = Method::DEFAULT.name())]
+    method: String,
+    /// Budget of a play
+    #[arg(long, default_value = "5x")]
+    budget: String,
+    /// Write the definition to a new file and create nothing
+    #[arg(long, value_name = "FILE")]
+    write_definition: Option<PathBuf>,
+    #[command(flatten)]
+    hosted: HostedGamesArgs,
+}
+
+pub(super) async fn init(args: &InitArgs) -> Result<ExitCode> {
+    let id = BoardId::from(check_board_id(&args.board.board)?);
+    let definition = match &args.definition {
+        Some(file) => {
+            let name = file.display();
+            let text =
+                std::fs::read_to_string(file).with_context(|| format!("cannot read `{name}`"))?;
+            serde_json::from_str(&text).with_context(|| format!("`{name}` is not a definition"))?
+        }
+        None => definition(args)?,
+    };
+    if let Some(file) = &args.write_definition {
+        let name = file.display();
+        ensure!(
+            !file.exists(),
+            "`{name}` exists already: choose another name"
+        );
+        let text = serde_json::to_string_pretty(&definition)?;
+        std::fs::write(file, format!("{text}\n"))
+            .with_context(|| format!("cannot write `{name}`"))?;
+        crate::output::print(&format!(
+            "wrote `{name}`; edit it and pass it with --definition"
+        ))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let opened = Opened::create(&args.board.database).await?;
+    let records = opened.service.create(now_ms(), &id, definition).await?;
+    finish(opened, &args.board, &id, &records, None).await
+}
+
+fn definition(args: &InitArgs) -> Result<BoardDefinition> {
+    let catalog = args.hosted.games()?;
+    let environments = if args.games == "all" {
+        catalog.list()
+    } else {
+        let names = args.games.split(',').map(str::trim);
+        names
+            .map(|name| catalog.find(name))
+            .collect::<Result<_, _>>()?
+    };
+    Ok(BoardDefinition {
+        rules_version: BOARD_RULES,
+        kind: BoardKind::Community,
+        title: args.title.clone(),
+        set: board_set(&args.board.board, SetVisibility::Public, &environments),
+        method: args.method.clone(),
+        budget: args.budget.clone(),
+        prompt_sha256: None,
+        people: None,
+    })
+}
+
+/// Raise the verification state of a row by evidence.
+///
+/// --run replays further runs of the row. --rerun compares its score with at least three runs of the
+/// organiser with other seeds. --certify confirms a row of an official board.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rhae board verify main --entry mine --run runs/x
+  rhae board verify main --entry mine --rerun runs/y
+  rhae board verify closed --entry gpt --certify \"played by us on 2026-11-18\"")]
+pub(super) struct VerifyArgs {
+    #[command(flatten)]
+    board: BoardIdArgs,
+    /// Id of the row
+    #[arg(long)]
+    entry: String,
+    /// Folder of a run that belongs to the row; may be repeated
+    #[arg(long = "run", value_name = "DIR")]
+    runs: Vec<PathBuf>,
+    /// Folder of a run that the organiser made with the code of the row; may be repeated
+    #[arg(long = "rerun", value_name = "DIR", conflicts_with = "runs")]
+    reruns: Vec<PathBuf>,
+    /// Confirm that the organiser ran the model, and state when and how
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["runs", "reruns"])]
+    certify: Option<String>,
+    #[command(flatten)]
+    hosted: HostedGamesArgs,
+}
+
+pub(super) async fn verify(args: &VerifyArgs) -> Result<ExitCode> {
+    let entry = entry_id(&args.entry)?;
+    let read = |folders: &[PathBuf]| -> Result<Vec<RunFiles>> {
+        let read = folders.iter().map(|folder| RunFiles::read(folder));
+        Ok(read.collect::<Result<_, _>>()?)
+    };
+    let (runs, reruns) = (read(&args.runs)?, read(&args.reruns)?);
+    ensure!(
+        !runs.is_empty() || !reruns.is_empty() || args.certify.is_some(),
+        "name the evidence with --run, --rerun or --certify"
+    );
+    let catalog = args.hosted.games()?;
+    let (opened, id) = Opened::board(&args.board).await?;
+    let service = &opened.service;
+    let mut records = Vec::new();
+    for run in &runs {
+        records.extend(
+            service
+                .add_run(&id, now_ms(), &entry, run, catalog.as_ref())
+                .await?,
+        );
+    }
+    if !reruns.is_empty() {
+        let compared = service.reproduce(&id, now_ms(), &entry, &reruns, catalog.as_ref());
+        records.extend(compared.await?);
+    }
+    if let Some(statement) = &args.certify {
+        let command = Command::Certify {
+            entry: entry.clone(),
+            statement: statement.clone(),
+        };
+        records.extend(execute(service, &id, ORGANISER, &command).await?);
+    }
+    finish(opened, &args.board, &id, &records, Some(&entry)).await
+}
+
+async fn execute(
+    service: &BoardService,
+    id: &BoardId,
+    actor: &str,
+    command: &Command,
+) -> Result<Vec<BoardRecord>> {
+    Ok(service
+        .execute(id, now_ms(), actor, command, Vec::new())
+        .await?)
+}
+
+/// Retract a row. Its tombstone stays, with the reason.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rhae board retract main --entry mine --by Ada --note \"a wrong prompt\"
+  rhae board retract main --entry mine --reason cheating --note \"the solutions were stored\"")]
+pub(super) struct RetractArgs {
+    #[command(flatten)]
+    board: BoardIdArgs,
+    /// Id of the row
+    #[arg(long)]
+    entry: String,
+    /// Author who withdraws the row; without it, the organiser retracts it
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with = "reason",
+        required_unless_present = "reason"
+    )]
+    by: Option<String>,
+    /// Reason of the organiser: `cheating`, `leak`, `bug-ours`, `bug-theirs` or `rules`
+    #[arg(long, value_parser = reason)]
+    reason: Option<RetractionReason>,
+    /// What happened, which everybody can read
+    #[arg(long, value_name = "TEXT")]
+    note: String,
+}
+
+fn reason(name: &str) -> Result<RetractionReason, String> {
+    let mut reasons = RetractionReason::ALL.into_iter();
+    let found = reasons.find(|reason| reason.name() == name);
+    found.ok_or_else(|| "expected cheating, leak, bug-ours, bug-theirs or rules".to_owned())
+}
+
+pub(super) async fn retract(args: &RetractArgs) -> Result<ExitCode> {
+    let entry = entry_id(&args.entry)?;
+    let (opened, id) = Opened::board(&args.board).await?;
+    let board = opened.service.load(&id).await?;
+    let found = board.state().entries.get(&entry);
+    let actor = match &args.by {
+        Some(name) if found.is_some_and(|found| !found.is_by(name)) => {
+            bail!("`{name}` is not an author of `{entry}`")
+        }
+        Some(name) => name.as_str(),
+        None => ORGANISER,
+    };
+    let command = Command::Retract {
+        entry: entry.clone(),
+        reason: args.reason.unwrap_or(RetractionReason::Author),
+        note: args.note.clone(),
+    };
+    let records = execute(&opened.service, &id, actor, &command).await?;
+    finish(opened, &args.board, &id, &records, Some(&entry)).await
+}
+
+/// Contest a row, or answer an objection. Both texts stay.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rhae board contest main --entry mine --by Bo --text \"It contains stored solutions.\"
+  rhae board contest main --entry mine --answer \"We looked, and it does not.\"")]
+pub(super) struct ContestArgs {
+    #[command(flatten)]
+    board: BoardIdArgs,
+    /// Id of the row
+    #[arg(long)]
+    entry: String,
+    /// Who contests the row
+    #[arg(long, value_name = "NAME", requires = "text")]
+    by: Option<String>,
+    /// Objection
+    #[arg(long, requires = "by", required_unless_present = "answer")]
+    text: Option<String>,
+    /// Answer of the organiser
+    #[arg(long, conflicts_with_all = ["by", "text"])]
+    answer: Option<String>,
+}
+
+pub(super) async fn contest(args: &ContestArgs) -> Result<ExitCode> {
+    let entry: EntryId = entry_id(&args.entry)?;
+    let (command, actor) = match &args.answer {
+        Some(text) => {
+            let (entry, text) = (entry.clone(), text.clone());
+            (Command::Answer { entry, text }, ORGANISER)
+        }
+        None => {
+            let (entry, text) = (entry.clone(), args.text.clone().unwrap_or_default());
+            let by = args.by.as_deref().unwrap_or_default();
+            (Command::Contest { entry, text }, by)
+        }
+    };
+    let (opened, id) = Opened::board(&args.board).await?;
+    let records = execute(&opened.service, &id, actor, &command).await?;
+    finish(opened, &args.board, &id, &records, Some(&entry)).await
+}
+
+/// Release the rows under a name, or close the board.
+///
+/// A release is computed from the event log alone, and `rhae board check` computes it again.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rhae board release main
+  rhae board release main --close \"the set has a new version\"")]
+pub(super) struct ReleaseArgs {
+    #[command(flatten)]
+    board: BoardIdArgs,
+    /// Close the board after the release, and state the reason; it stays readable
+    #[arg(long, value_name = "REASON")]
+    close: Option<String>,
+}
+
+pub(super) async fn release(args: &ReleaseArgs) -> Result<ExitCode> {
+    let (opened, id) = Opened::board(&args.board).await?;
+    let mut records = execute(&opened.service, &id, ORGANISER, &Command::Release).await?;
+    if let Some(reason) = &args.close {
+        let reason = reason.clone();
+        let close = Command::Close { reason };
+        records.extend(execute(&opened.service, &id, ORGANISER, &close).await?);
+    }
+    finish(opened, &args.board, &id, &records, None).await
+}

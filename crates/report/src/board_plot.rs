@@ -1,0 +1,148 @@
+//! The plot of a leaderboard: score with its interval against cost, with the frontier and people.
+//!
+//! *Invariant:* the verification state of a row is told by the shape of its mark, and its rank by a
+//! number, so the plot can be read without colours and in print.
+
+use rhae_protocol::{BoardRow, BoardView, RowScore, VerificationState};
+
+use crate::frontier_plot::{CostAxis, HEIGHT, LEFT, RIGHT, frontier};
+use crate::run_marks::{Plot, axis_number, linear_axis};
+
+/// The mark of people, which no state has.
+const PEOPLE: usize = 5;
+
+/// The style of the figure. It is part of the figure, because the file is used without a page.
+const STYLE: &str = "<style>.plot{font:13px system-ui,sans-serif;color:#1b1d21;background:#fff}.plot text{fill:currentColor}.plot .quiet{fill:#626973}.plot .mid{text-anchor:middle}.plot .end{text-anchor:end}.plot path{fill:none;stroke:currentColor}.plot .grid{stroke:#dfe2e6}.plot .strip{stroke:#626973;stroke-dasharray:2 3}.plot .frontier{stroke:#626973;stroke-dasharray:6 3}.plot .mark{fill:#1668c4;stroke:none}.plot .hollow{fill:#fff;stroke:#1b1d21;stroke-width:2}.plot .whisker{stroke:#1668c4;stroke-width:1.5}</style>";
+
+/// Draws the ranked rows of a board. The figure is a complete SVG file.
+pub fn board_plot(view: &BoardView) -> String {
+    let ranked: Vec<(&BoardRow, RowScore)> = view
+        .rows
+        .iter()
+        .filter(|row| row.rank.is_some())
+        .filter_map(|row| Some((row, row.score?)))
+        .collect();
+    let people = view.people.map(|people| {
+        let cost = people.cost_usd_micro.map(|micro| micro as f64 / 1e6);
+        (people.score_nano as f64 / 1e9, cost)
+    });
+    let mut plot = Plot::new();
+    let top = legend(&mut plot, &ranked, people.is_some()) + 26.0;
+    let bottom = top + HEIGHT;
+    let tops = ranked
+        .iter()
+        .map(|(_, score)| score.interval[1].max(score.mean));
+    let (end, step) = linear_axis(
+        tops.chain(people.map(|people| people.0))
+            .fold(0.0, f64::max),
+    );
+    let y = |score: f64| bottom - HEIGHT * score / end;
+    for line in 0..=(end / step).round() as usize {
+        let score = line as f64 * step;
+        plot.path("grid", &format!("M{LEFT} {:.1}H{RIGHT}", y(score)), "");
+        plot.text("quiet end", LEFT - 8.0, y(score) + 4.0, &axis_number(score));
+    }
+    plot.text("quiet", 0.0, top - 14.0, "score %");
+    let mut costs: Vec<Option<f64>> = ranked.iter().map(|(row, _)| row.cost.usd).collect();
+    costs.extend(people.map(|people| people.1));
+    let axis = CostAxis::new(&costs);
+    axis.draw(&mut plot, top, bottom);
+    let positions = axis.positions(&costs);
+    let mut points = Vec::new();
+    for ((row, score), &x) in ranked.iter().zip(&positions) {
+        let mark = shape_of(row.state);
+        let [low, high] = score.interval;
+        plot.interval(mark, x, [y(low), y(high)], true);
+        plot.mark(mark, x, y(score.mean), true, &title(row, score));
+        let rank = row.rank.map_or(0, |rank| rank.rank);
+        plot.text("quiet", x + 8.0, y(score.mean) + 4.0, &rank.to_string());
+        if row.cost.on_frontier {
+            points.push((row.cost.usd.unwrap_or(0.0), x, y(score.mean)));
+        }
+    }
+    if axis.decades.is_some() {
+        frontier(&mut plot, points, axis.unknown);
+    }
+    if let (Some((score, _)), Some(&x)) = (people, positions.last()) {
+        plot.mark(PEOPLE, x, y(score), false, &format!("people: {score:.2} %"));
+    }
+    let svg = plot.finish("Score against cost, with the frontier; numbers are ranks");
+    let start = svg.find('>').map_or(0, |end| end + 1);
+    format!("{}\n{STYLE}{}", &svg[..start], &svg[start..])
+}
+
+/// Draws the marks of the states that occur, and returns the height of the legend.
+fn legend(plot: &mut Plot, ranked: &[(&BoardRow, RowScore)], has_people: bool) -> f64 {
+    let mut x = 6.0;
+    let mut add = |mark: usize, label: &str, is_filled: bool| {
+        plot.mark(mark, x, 10.0, is_filled, "");
+        plot.text("", x + 10.0, 14.0, label);
+        x += 28.0 + 7.2 * label.chars().count() as f64;
+    };
+    for state in VerificationState::ALL {
+        if ranked.iter().any(|(row, _)| row.state == state) {
+            add(shape_of(state), state.name(), true);
+        }
+    }
+    if has_people {
+        add(PEOPLE, "people", false);
+    }
+    28.0
+}
+
+const fn shape_of(state: VerificationState) -> usize {
+    match state {
+        VerificationState::Claimed => 4,
+        VerificationState::Replayed => 0,
+        VerificationState::Witnessed => 1,
+        VerificationState::Reproduced => 2,
+        VerificationState::Official => 3,
+    }
+}
+
+fn title(row: &BoardRow, score: &RowScore) -> String {
+    let [low, high] = score.interval;
+    let cost = match row.cost.usd {
+        Some(usd) => format!("{usd:.4} USD ({})", row.cost.basis.name()),
+        None => "cost unknown".to_owned(),
+    };
+    format!(
+        "{} {}: {:.2} % ({low:.2} to {high:.2}), {}, {cost}",
+        row.name,
+        row.version,
+        score.mean,
+        row.state.name()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use rhae_protocol::PeopleScore;
+
+    use super::*;
+    use crate::board_text::tests::view;
+
+    #[test]
+    fn ranked_rows_and_people_have_marks() {
+        let mut view = view();
+        view.people = Some(PeopleScore {
+            score_nano: 100_000_000_000,
+            cost_usd_micro: Some(5_000_000),
+        });
+        let svg = board_plot(&view);
+        assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+        // One mark in the legend and one in the plot for each.
+        assert_eq!(svg.matches("class=\"mark run0").count(), 2);
+        assert_eq!(svg.matches("class=\"mark hollow run5").count(), 2);
+        assert_eq!(svg.matches("class=\"frontier\"").count(), 1);
+        assert!(!svg.contains("<b>") && svg.contains("12.50 %"));
+    }
+
+    #[test]
+    fn board_without_rows_is_drawn() {
+        let mut view = view();
+        view.rows.clear();
+        let svg = board_plot(&view);
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+}
