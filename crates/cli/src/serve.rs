@@ -12,8 +12,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use rhae_server::{Server, SystemClock, serve, serve_metrics, serve_tls};
-use rhae_store::Database;
+use rhae_server::{Identities, Server, SystemClock, serve, serve_metrics, serve_tls};
+use rhae_store::{Database, default_identities, open_identities};
+use rhae_study_service::IdentityKey;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -77,7 +78,8 @@ async fn listen(config: ServeConfig) -> Result<()> {
         anyhow::Ok((listener, address))
     };
     let (listener, address) = bind(config.address).await?;
-    let server = build_server(&config, &database);
+    let identities = open_identity_key(&config).await?;
+    let server = build_server(&config, &database, identities);
     let (server, count) = (Arc::new(server), config.count);
     server.restart_idle_timers().await?;
     // On Unix this call already registers the signal handlers: a reader of the "listening" line may
@@ -138,8 +140,28 @@ async fn listen(config: ServeConfig) -> Result<()> {
     Ok(())
 }
 
+/// Opens the contact data of study participants, if there is a key for it.
+async fn open_identity_key(config: &ServeConfig) -> Result<Option<Identities>> {
+    let Some(file) = &config.identity_key else {
+        return Ok(None);
+    };
+    let key = if file.exists() {
+        IdentityKey::read(file)?
+    } else {
+        IdentityKey::create(file)?
+    };
+    Ok(Some(Identities {
+        store: open_identities(&default_identities(&config.db)).await?,
+        key: Arc::new(key),
+    }))
+}
+
 /// Creates the server that the configuration describes.
-fn build_server(config: &ServeConfig, database: &Database) -> Server {
+fn build_server(
+    config: &ServeConfig,
+    database: &Database,
+    identities: Option<Identities>,
+) -> Server {
     let mut server = Server::new(
         Arc::clone(&config.catalog),
         config.games.clone(),
@@ -150,7 +172,8 @@ fn build_server(config: &ServeConfig, database: &Database) -> Server {
     server = server
         .with_hosts(&config.hosts)
         .with_trusted_proxies(config.trusted_proxies.clone())
-        .with_shares(database.shares());
+        .with_shares(database.shares())
+        .with_studies(database.studies(), identities);
     if let Some(sets) = &config.sets {
         server = server.with_sets(sets);
     }

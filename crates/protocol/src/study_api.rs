@@ -187,10 +187,10 @@ pub struct StudyOverview {
     pub frozen: bool,
     pub sites: Vec<SiteRow>,
     pub sessions: Vec<SessionRow>,
-    /// The members by the ids of their keys; empty for those who do not manage members.
+    /// The members by the ids of their keys; empty if the caller does not manage members.
     #[schema(value_type = Object)]
     pub members: BTreeMap<String, StudyRole>,
-    /// The state, for those who read results.
+    /// The state, if the caller may read results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<StudyStatus>,
 }
@@ -252,7 +252,7 @@ pub struct StudyLinks {
     pub seats: Vec<SeatLink>,
 }
 
-/// The link of a site, for everybody whom a recruiting platform sends.
+/// The link of a site, for all people whom a recruiting platform sends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ArrivalLink {
     pub site: SiteId,

@@ -58,7 +58,7 @@ pub enum SittingRequest {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hidden: Option<bool>,
     },
-    /// Leaves an environment for good.
+    /// Leaves an environment permanently.
     Leave {
         environment: u32,
     },
@@ -97,7 +97,7 @@ pub struct ParticipantAction {
 pub enum SittingStep {
     /// The link belongs to a recruiting platform, which names the person.
     Arrival,
-    /// Nobody is checked in at the seat of the link.
+    /// No participant is checked in at the seat of the link.
     SeatFree,
     /// The study is not open, and the person has nothing in progress.
     Unavailable,
@@ -236,7 +236,7 @@ pub struct ArrivalBody {
     pub session_ref: Option<String>,
 }
 
-/// The personal link of somebody who arrived.
+/// The personal link of a person who arrived.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ArrivalPath {
     /// `/s/` and the token.

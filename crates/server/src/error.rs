@@ -290,7 +290,7 @@ pub enum ApiError {
     NoStudies,
     /// The server has no key for contact data.
     #[error(
-        "external ids and shared links need a key for contact data: start the server with --identity-key"
+        "external ids and shared links need a key for contact data, which this server does not have"
     )]
     NoIdentityKey,
     /// The rules of the study do not accept the request.

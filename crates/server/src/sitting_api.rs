@@ -36,7 +36,7 @@ impl<S: Sync> FromRequestParts<S> for LinkToken {
     }
 }
 
-/// Returns what the participant sees. It changes nothing.
+/// Returns what the participant sees. The request shows that the participant is present.
 #[utoipa::path(
     get,
     path = "/api/sitting",

@@ -207,7 +207,7 @@ fn site_rows(state: &StudyState) -> Vec<SiteRow> {
         .collect()
 }
 
-/// Returns the calendar, with its check-in lists for those who run sittings.
+/// Returns the calendar, with its check-in lists if the member runs sittings.
 fn session_rows(state: &StudyState, member: &Membership) -> Vec<SessionRow> {
     let runs = member.may(Permission::RunSittings);
     let sessions = state.sessions.iter();

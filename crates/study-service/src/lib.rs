@@ -11,7 +11,7 @@
 //! | Where is contact data? | [`IdentityKey`] |
 //! | How is a study set up? | [`create_study`], [`check_study`] |
 //! | What is its state, and what are its results? | [`study_status`], [`study_results`] |
-//! | Who is playing, and who has played? | [`live_sittings`], [`sitting_rows`] |
+//! | Which sittings are open, and which have ended? | [`live_sittings`], [`sitting_rows`] |
 //! | How are people paid? | [`open_payments`], [`send_batch`], [`confirm_batch`] |
 //! | What leaves the house? | [`export_study`], [`publish_baselines`] |
 //! | Is all of it true? | [`verify_stored_study`] |

@@ -32,6 +32,8 @@ pub(crate) struct ServeConfig {
     /// The environments selected by `--games`.
     pub(crate) games: Vec<GameInfo>,
     pub(crate) sets: Option<HashMap<GameId, GameSet>>,
+    /// The key file for contact data of study participants.
+    pub(crate) identity_key: Option<PathBuf>,
     /// Number of served environments: those in both `games` and `sets`.
     pub(crate) count: usize,
     pub(crate) auth: Auth,
@@ -111,6 +113,7 @@ impl ServeConfig {
             catalog,
             games,
             sets,
+            identity_key: settings.identity_key,
             count,
             auth,
             tls,

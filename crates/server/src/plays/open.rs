@@ -50,11 +50,11 @@ impl Plays {
         Ok(self.table.get_or_insert(play, SlotState::Absent))
     }
 
-    /// Opens the play of a participant of a study on a card of its own, under ids that the caller
+    /// Opens the play of a participant of a study on a separate card, under ids that the caller
     /// chose. Does nothing if the play exists.
     ///
-    /// The card is a competition card, so RESET restarts the level only, and nobody can read the
-    /// play as long as the card is open.
+    /// The card is a competition card, so RESET restarts the level only, and no client can read
+    /// the play as long as the card is open.
     pub(crate) async fn open_private(
         &self,
         owner: Owner,

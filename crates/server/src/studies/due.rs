@@ -1,6 +1,8 @@
 //! What the server must do because time has passed: prompts, the ends of attempts and sittings, and
 //! the daily estimate of the share of valid plays.
 
+use std::sync::PoisonError;
+
 use rhae_protocol::{SittingId, StudyId};
 use rhae_study::{
     Command, EndRequest, Obligation, Rejection, SetupCommand, SittingCommand, StudyPhase,
@@ -98,7 +100,7 @@ impl Studies {
         let now_ms = self.now_ms();
         let is_due = {
             let estimates = self.estimates.lock();
-            let mut estimates = estimates.unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut estimates = estimates.unwrap_or_else(PoisonError::into_inner);
             let last_ms = estimates.entry(study.clone()).or_insert(now_ms);
             let is_due = now_ms >= *last_ms + ESTIMATE_INTERVAL_MS;
             if is_due {

@@ -8,6 +8,8 @@
 //! **Invariant:** looking up a link changes nothing. A link is used up when its holder sees the
 //! first frame of an environment.
 
+use std::sync::PoisonError;
+
 use rhae_protocol::{ArrivalLink, ParticipantId, SeatLink, SiteId, StudyId, StudyLinks};
 use rhae_study::StudyState;
 use sha2::{Digest, Sha256};
@@ -80,9 +82,9 @@ fn tag(study: &StudyId) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum LinkTarget {
     Person(ParticipantId),
-    /// Everybody whom the recruiting platform of a site sends.
+    /// All people whom the recruiting platform of a site sends.
     Arrivals(SiteId),
-    /// Whoever sits at a seat; `None` if nobody is checked in.
+    /// The participant at a seat; `None` if no participant is checked in.
     Seat(u32, Option<ParticipantId>),
 }
 
@@ -101,7 +103,7 @@ impl Studies {
     async fn study_of(&self, token: &LinkToken) -> Result<Option<StudyId>, ApiError> {
         let known = || {
             let tags = self.tags.lock();
-            let tags = tags.unwrap_or_else(std::sync::PoisonError::into_inner);
+            let tags = tags.unwrap_or_else(PoisonError::into_inner);
             tags.get(token.tag()).cloned()
         };
         if let Some(study) = known() {
@@ -110,10 +112,7 @@ impl Studies {
         let listed = self.service()?.list().await?;
         let found = listed.into_iter().map(|study| (tag(&study), study));
         let found = found.collect();
-        *self
-            .tags
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner) = found;
+        *self.tags.lock().unwrap_or_else(PoisonError::into_inner) = found;
         Ok(known())
     }
 
@@ -178,7 +177,7 @@ impl Studies {
     }
 }
 
-/// Returns who was checked in at a seat, in the latest session in which somebody was.
+/// Returns who was checked in at a seat, in the latest session in which it was taken.
 fn seated<'a>(state: &'a StudyState, site: &SiteId, seat: u32) -> Option<&'a ParticipantId> {
     let sessions = state.sessions.values().filter(|one| one.site == *site);
     let taken = sessions.filter_map(|one| Some((one.starts_ms, one.seats.get(&seat)?)));

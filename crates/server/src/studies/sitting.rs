@@ -52,7 +52,9 @@ impl Studies {
             LinkTarget::Person(participant) => (participant, None),
             LinkTarget::Seat(seat, Some(participant)) => (participant, Some(seat)),
             LinkTarget::Seat(_, None) | LinkTarget::Arrivals(_) => {
-                return Err(ApiError::StudyRejected("nobody uses this link".to_owned()));
+                return Err(ApiError::StudyRejected(
+                    "this link belongs to no participant at the moment".to_owned(),
+                ));
             }
         };
         Ok(Visitor {
@@ -96,10 +98,7 @@ impl Studies {
         if let SittingRequest::Withdraw { data } = request {
             let receipt = self.withdraw(&visitor, data).await?;
             let view = self.view_of(&visitor, None).await?;
-            return Ok(SittingView {
-                receipt: Some(receipt),
-                ..view
-            });
+            return Ok(SittingView { receipt, ..view });
         }
         self.touch(&visitor).await?;
         self.execute_request(&visitor, request).await?;
@@ -248,32 +247,30 @@ impl Studies {
         }
     }
 
-    /// Ends the participation and returns the receipt.
-    async fn withdraw(&self, visitor: &Visitor, data: WithdrawnData) -> Result<String, ApiError> {
+    /// Ends the participation and returns the receipt. After the deletion of the data, nothing
+    /// remains but its effect.
+    async fn withdraw(
+        &self,
+        visitor: &Visitor,
+        data: WithdrawnData,
+    ) -> Result<Option<String>, ApiError> {
         let (study, participant) = (&visitor.study, &visitor.participant);
         let latest = self.latest(visitor).await?;
-        let mut receipt = self
-            .read(study, |one| {
-                let person = one.state().participants.get(participant)?;
-                Some(person.withdrawn.as_ref()?.receipt.clone())
-            })
-            .await?;
         if !latest.withdrawn {
             let counts = match &latest.open {
                 Some(sitting) => self.final_counts(study, sitting).await?,
                 None => None,
             };
-            let new = new_receipt()?;
             let withdraw = PersonCommand::Withdraw {
                 data,
-                receipt: new.clone(),
+                receipt: new_receipt()?,
                 counts,
             };
             let command = Command::Person(participant.clone(), withdraw);
             match self.execute(study, &command).await {
-                Ok(_) => receipt = Some(new),
                 // A double click.
-                Err(StudyError::Rejected(
+                Ok(_)
+                | Err(StudyError::Rejected(
                     Rejection::Withdrawn | Rejection::UnknownParticipant(_),
                 )) => {}
                 Err(error) => return Err(for_participant(error)),
@@ -282,10 +279,20 @@ impl Studies {
                 self.forget_contact(sitting);
             }
         }
-        if data == WithdrawnData::Delete {
-            self.erase(study, participant).await?;
+        let receipt = self
+            .read(study, |one| {
+                let person = one.state().participants.get(participant)?;
+                Some(person.withdrawn.as_ref()?.receipt.clone())
+            })
+            .await?;
+        if data == WithdrawnData::Delete && receipt.is_some() {
+            match self.erase(study, participant).await {
+                // A double click.
+                Ok(_) | Err(ApiError::StudyItem(_)) => {}
+                Err(error) => return Err(error),
+            }
         }
-        receipt.ok_or(ApiError::NoSuchLink)
+        Ok(receipt)
     }
 
     /// Removes the records, plays and contact data of a person.

@@ -23,4 +23,5 @@ mod pages;
 mod plays;
 mod refusal_pages;
 mod shares;
+mod studies;
 mod visitor_pages;

@@ -42,7 +42,7 @@ pub(crate) fn enrol(client: &Client, count: u32) -> Vec<String> {
         .collect()
 }
 
-/// Somebody who takes part.
+/// A participant.
 pub(crate) struct Person {
     pub(crate) client: Client,
 }
@@ -101,7 +101,7 @@ impl Person {
     /// Plays the stored solution of an environment to its end.
     pub(crate) fn solve(&self, environment: u64, game: &str) {
         let info = rhae_games::find(game).unwrap();
-        for level in 0..u8::try_from(info.facts.levels.len()).unwrap() {
+        for level in 0..u8::try_from(info.facts.level_count()).unwrap() {
             for action in info.facts.solution(LevelIndex(level)) {
                 self.act(environment, action).success();
             }

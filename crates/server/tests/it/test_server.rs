@@ -49,6 +49,8 @@ pub(crate) struct Access {
     pub(crate) trusted_proxies: Vec<AddressRange>,
     /// Whether the server has studies, with an identity key.
     pub(crate) studies: bool,
+    /// Whether the identity key is missing.
+    pub(crate) no_identities: bool,
     /// Host names besides those of the loopback interface.
     pub(crate) hosts: Vec<String>,
 }
@@ -87,6 +89,26 @@ impl TestServer {
             ..Access::default()
         };
         Self::start_with_access(folder, Config::default(), SqliteOptions::default(), &access)
+    }
+
+    /// Starts a server with studies, but without a key for contact data.
+    pub(crate) fn start_studies_without_identities(folder: &Path) -> Self {
+        let access = Access {
+            studies: true,
+            no_identities: true,
+            ..Access::default()
+        };
+        Self::start_with_access(folder, Config::default(), SqliteOptions::default(), &access)
+    }
+
+    /// Creates the key of a visitor.
+    pub(crate) fn visitor_key(&self) -> String {
+        self.create_key(Scopes {
+            sets: GameSets::PUBLIC,
+            sources: false,
+            admin: false,
+            visitor: true,
+        })
     }
 
     /// Executes what is due in studies.
@@ -144,7 +166,8 @@ impl TestServer {
                 store: runtime.block_on(open_identities(&at)).unwrap(),
                 key: Arc::new(IdentityKey::from_hex(&"1f".repeat(32)).unwrap()),
             };
-            server = server.with_studies(Arc::clone(&store) as _, Some(identities));
+            let identities = Some(identities).filter(|_| !access.no_identities);
+            server = server.with_studies(Arc::clone(&store) as _, identities);
         }
         if access.keys {
             server = server.with_keys(Arc::clone(&store) as _);
