@@ -71,11 +71,9 @@ fn orchestrator(request: &ModelRequest) -> ModelAnswer {
 fn member(request: &ModelRequest, can_act: bool) -> ModelAnswer {
     let last = &request.turns.last().unwrap().1;
     let has_typed = |text: &str| text.contains("\"works\"");
-    let tasks = request
-        .turns
-        .iter()
-        .filter(|(is_model, text)| !is_model && text.contains("Your task:"));
-    let task = &tasks.last().unwrap().1;
+    let mut turns = request.turns.iter();
+    let task = turns.rfind(|(is_model, text)| !is_model && text.contains("Your task:"));
+    let task = &task.unwrap().1;
     let value = if has_typed(task) {
         json!({"works": true})
     } else {
