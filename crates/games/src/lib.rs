@@ -32,6 +32,7 @@ mod builtin;
 mod bx20;
 mod hk26;
 mod kq19;
+mod mf73;
 mod ny40;
 #[cfg(test)]
 mod perception;
@@ -39,6 +40,7 @@ mod pz19;
 mod registry;
 mod skeleton;
 mod sources;
+mod xe92;
 mod ym39;
 
 pub use builtin::Builtin;
@@ -52,4 +54,6 @@ registry::registry! {
     bx20::Bx20,
     hk26::Hk26,
     pz19::Pz19,
+    mf73::Mf73,
+    xe92::Xe92,
 }

@@ -14,6 +14,8 @@ pub(crate) fn further_sources(id: &str) -> &'static [&'static str] {
             include_str!("pz19/search.rs"),
             include_str!("pz19/sheet.rs"),
         ],
+        "mf73-v1" => &[include_str!("mf73/settle.rs")],
+        "xe92-v1" => &[include_str!("xe92/crystal.rs")],
         _ => &[],
     }
 }
