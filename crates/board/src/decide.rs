@@ -50,7 +50,7 @@ pub(crate) fn decide(state: &BoardState, now_ms: u64, actor: &str, command: &Com
         }
         Command::Witness { entry, cards } => evidence::witness(state, entry, cards),
         Command::Reproduce { entry, runs } => evidence::reproduce(state, entry, runs),
-        Command::Certify { entry, statement } => evidence::certify(state, entry, statement),
+        Command::Certify { entry, statement } => evidence::certify(state, entry, &statement),
         Command::Flag {
             entry,
             flag,
@@ -58,7 +58,7 @@ pub(crate) fn decide(state: &BoardState, now_ms: u64, actor: &str, command: &Com
         } => {
             check_manual(flag)?;
             live(state, &entry)?;
-            let evidence = note(evidence, "the evidence of a flag")?;
+            let evidence = note(&evidence, "the evidence of a flag")?;
             Ok(vec![BoardEvent::Flagged {
                 entry,
                 flag,
@@ -72,7 +72,7 @@ pub(crate) fn decide(state: &BoardState, now_ms: u64, actor: &str, command: &Com
         } => {
             check_manual(flag)?;
             live(state, &entry)?;
-            let reason = note(reason, "the reason why the flag is removed")?;
+            let reason = note(&reason, "the reason why the flag is removed")?;
             Ok(vec![BoardEvent::Unflagged {
                 entry,
                 flag,
@@ -83,32 +83,36 @@ pub(crate) fn decide(state: &BoardState, now_ms: u64, actor: &str, command: &Com
             entry,
             reason,
             note,
-        } => retract(state, actor, entry, reason, note),
-        Command::Contest { entry, text } => {
-            if live(state, &entry)?.contest.is_some() {
-                return Err(Rejection::ContestedBefore);
-            }
-            let text = note(text, "the objection")?;
-            Ok(vec![BoardEvent::Contested { entry, text }])
-        }
-        Command::Answer { entry, text } => {
-            let contest = find(state, &entry)?.contest.as_ref();
-            if contest.ok_or(Rejection::NotContested)?.answer.is_some() {
-                return Err(Rejection::AnsweredBefore);
-            }
-            let text = note(text, "the answer")?;
-            Ok(vec![BoardEvent::Answered { entry, text }])
-        }
+        } => retract(state, actor, entry, reason, &note),
+        Command::Contest { entry, text } => contest(state, entry, &text),
+        Command::Answer { entry, text } => answer(state, entry, &text),
         Command::Release => Ok(vec![BoardEvent::Released {
             release: release_name(state, now_ms),
             rows: rows_digest(state),
         }]),
         Command::Close { reason } => {
-            let reason = note(reason, "the reason why the board is closed")?;
+            let reason = note(&reason, "the reason why the board is closed")?;
             Ok(vec![BoardEvent::Closed { reason }])
         }
         Command::CatchUp => Ok(Vec::new()),
     }
+}
+
+fn contest(state: &BoardState, entry: EntryId, text: &str) -> Events {
+    if live(state, &entry)?.contest.is_some() {
+        return Err(Rejection::ContestedBefore);
+    }
+    let text = note(text, "the objection")?;
+    Ok(vec![BoardEvent::Contested { entry, text }])
+}
+
+fn answer(state: &BoardState, entry: EntryId, text: &str) -> Events {
+    let contest = find(state, &entry)?.contest.as_ref();
+    if contest.ok_or(Rejection::NotContested)?.answer.is_some() {
+        return Err(Rejection::AnsweredBefore);
+    }
+    let text = note(text, "the answer")?;
+    Ok(vec![BoardEvent::Answered { entry, text }])
 }
 
 fn find<'a>(state: &'a BoardState, id: &EntryId) -> Result<&'a Entry, Rejection> {
@@ -125,7 +129,7 @@ fn live<'a>(state: &'a BoardState, id: &EntryId) -> Result<&'a Entry, Rejection>
     }
 }
 
-fn note(text: String, what: &'static str) -> Result<String, Rejection> {
+fn note(text: &str, what: &'static str) -> Result<String, Rejection> {
     let text = text.trim();
     if text.is_empty() || text.chars().count() > MAX_NOTE {
         return Err(Rejection::NoText(what));
@@ -244,7 +248,7 @@ fn retract(
     actor: &str,
     entry: EntryId,
     reason: RetractionReason,
-    text: String,
+    text: &str,
 ) -> Events {
     live(state, &entry)?;
     if (reason == RetractionReason::Author) == (actor == ORGANISER) {

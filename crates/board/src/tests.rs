@@ -28,17 +28,21 @@ impl Desk {
         }
     }
 
-    fn execute_as(&mut self, actor: &str, command: Command) -> Result<(), Rejection> {
+    fn execute_as(&mut self, actor: &str, command: &Command) -> Result<(), Rejection> {
         self.now_ms += 1_000;
-        let records = self.board.prepare(self.now_ms, actor, &command)?;
+        let records = self.board.prepare(self.now_ms, actor, command)?;
         self.board.commit(&records).unwrap();
         self.log.extend(records);
         assert_eq!(Board::replay(&self.log).as_ref(), Ok(&self.board));
         Ok(())
     }
 
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers construct the command"
+    )]
     fn execute(&mut self, command: Command) -> Result<(), Rejection> {
-        self.execute_as(ORGANISER, command)
+        self.execute_as(ORGANISER, &command)
     }
 
     fn register(&mut self, id: &str, system: &BoardSystem, seeds: &[u64]) -> Result<(), Rejection> {
@@ -512,9 +516,9 @@ fn b13_retraction_leaves_a_tombstone() {
         desk.execute(retract(RetractionReason::Author)),
         Err(Rejection::Reason)
     );
-    let wrong = desk.execute_as("Ada", retract(RetractionReason::Cheating));
+    let wrong = desk.execute_as("Ada", &retract(RetractionReason::Cheating));
     assert_eq!(wrong, Err(Rejection::Reason));
-    desk.execute_as("Ada", retract(RetractionReason::Author))
+    desk.execute_as("Ada", &retract(RetractionReason::Author))
         .unwrap();
     let row = desk.row("a");
     assert_eq!(
@@ -527,7 +531,7 @@ fn b13_retraction_leaves_a_tombstone() {
         ("Ada", "a wrong prompt")
     );
     assert_eq!(row.name, "a");
-    let again = desk.execute_as("Ada", retract(RetractionReason::Author));
+    let again = desk.execute_as("Ada", &retract(RetractionReason::Author));
     assert_eq!(again, Err(Rejection::Retracted));
 }
 
@@ -544,9 +548,9 @@ fn b13_objection_and_answer_both_stay() {
         text: "Its licence allows that.".to_owned(),
     };
     assert_eq!(desk.execute(answer()), Err(Rejection::NotContested));
-    desk.execute_as("Bo", contest()).unwrap();
+    desk.execute_as("Bo", &contest()).unwrap();
     assert_eq!(
-        desk.execute_as("Bo", contest()),
+        desk.execute_as("Bo", &contest()),
         Err(Rejection::ContestedBefore)
     );
     desk.execute(answer()).unwrap();

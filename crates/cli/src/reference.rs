@@ -183,6 +183,12 @@ const fn meaning(code: Code) -> &'static str {
         Code::OutcomeUnknown => {
             "The commit was interrupted; the request may have taken effect. Repeat it with the same idempotency key, or read the scorecard or the play."
         }
+        Code::StudyRejected => {
+            "The rules of the study do not accept the command; the message says why. Nothing was changed."
+        }
+        Code::StudyLimitReached => {
+            "The time of the environment or of the sitting is up, or another environment is in progress; `GET /api/sitting` returns the current step."
+        }
         Code::HostNotAllowed => {
             "A server with open access does not serve the host name that the request contains."
         }

@@ -31,7 +31,7 @@ impl GameSet {
     )]
     fn new(request: GamesRequest) -> PyResult<Self> {
         let games = request.load()?;
-        games.ready().map_err(catalog_error)?;
+        games.ready().map_err(|error| catalog_error(&error))?;
         Ok(Self {
             games,
             hosted: !request.folders.is_empty(),
@@ -57,12 +57,12 @@ impl GameSet {
         level: u8,
         saved: Option<&[u8]>,
     ) -> PyResult<Play> {
-        let info = self.games.find(id).map_err(catalog_error)?;
+        let info = self.games.find(id).map_err(|error| catalog_error(&error))?;
         let environment = if info.source_digest.is_none() {
             open_at_level(&info, seed, level)?
         } else if level == 1 {
             let opened = py.detach(|| self.games.open(info.id.as_str(), seed));
-            opened.map_err(catalog_error)?
+            opened.map_err(|error| catalog_error(&error))?
         } else {
             return Err(PyValueError::new_err(format!(
                 "`{}` is a hosted game, whose plays start at level 1, found level {level}",
@@ -89,7 +89,7 @@ impl GameSet {
     }
 }
 
-fn catalog_error(error: CatalogError) -> PyErr {
+fn catalog_error(error: &CatalogError) -> PyErr {
     match error {
         CatalogError::Unknown(_) => invalid(with_argument_names(&error.to_string())),
         CatalogError::Environment(_) | CatalogError::Unavailable(_) => {

@@ -256,6 +256,8 @@ pub(crate) fn observation_shape(observation: &str) -> PyResult<Vec<usize>> {
 }
 
 /// Returns a frame in an encoding.
+// An array from Python arrives by value.
+#[allow(clippy::needless_pass_by_value)]
 #[pyfunction]
 pub(crate) fn observation<'py>(
     py: Python<'py>,

@@ -266,12 +266,13 @@ pub(crate) async fn published(
     Path((_, revision)): Path<(String, String)>,
 ) -> Result<Json<Value>, ApiError> {
     member.require(Permission::ReadResults)?;
+    let missing = || ApiError::StudyItem(format!("revision `{revision}` was not published"));
+    let wanted: u64 = revision.parse().map_err(|_| missing())?;
     let files = studies.service()?.files(&member.study).await?;
     let mut files = files.into_iter().filter_map(|file| {
         let content: Value = serde_json::from_str(&file.content).ok()?;
-        (content["revision"].to_string() == revision).then_some(content)
+        (content["revision"] == wanted).then_some(content)
     });
-    let missing = || ApiError::StudyItem(format!("revision `{revision}` was not published"));
     Ok(Json(files.next().ok_or_else(missing)?))
 }
 

@@ -40,10 +40,17 @@ struct Progress {
     ending: Ending,
 }
 
-/// The content of a snapshot: a fork of each environment.
+/// The content of a snapshot.
 struct SavedPlays {
-    slots: Vec<(Mutex<Box<dyn Environment>>, u64, Progress)>,
+    slots: Vec<SavedSlot>,
     reports: Vec<Report>,
+}
+
+/// A fork of an environment, with what its slot knows about it.
+struct SavedSlot {
+    environment: Mutex<Box<dyn Environment>>,
+    seed: u64,
+    progress: Progress,
 }
 
 impl EnvironmentPlays {
@@ -231,7 +238,11 @@ impl Batch for EnvironmentPlays {
                 play,
                 reason: format!("`{}` cannot be copied in its current state", self.id),
             })?;
-            Ok((Mutex::new(fork), slot.seed, slot.progress))
+            Ok(SavedSlot {
+                environment: Mutex::new(fork),
+                seed: slot.seed,
+                progress: slot.progress,
+            })
         };
         let slots: Result<Vec<_>, VectorError> = self.slots.iter().enumerate().map(fork).collect();
         Ok(Arc::new(SavedPlays {
@@ -252,13 +263,18 @@ impl Batch for EnvironmentPlays {
             .downcast_ref::<SavedPlays>()
             .expect("the caller compared the environments' ids");
         self.try_for_each(output, reports, workers, |opener, index, slot, report| {
-            let (environment, seed, progress) = &saved.slots[from[index]];
-            let environment = environment.lock().unwrap_or_else(PoisonError::into_inner);
+            let from = from[index];
+            let saved_slot = &saved.slots[from];
+            let environment = saved_slot
+                .environment
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             let fork = environment.fork();
             let fork = fork.ok_or_else(|| format!("`{}` cannot be copied", opener.id))?;
             slot.environment = Some(Mutex::new(fork));
-            (slot.seed, slot.progress) = (*seed, *progress);
-            *report = saved.reports[from[index]];
+            slot.seed = saved_slot.seed;
+            slot.progress = saved_slot.progress;
+            *report = saved.reports[from];
             Ok(true)
         })
     }

@@ -167,7 +167,7 @@ async fn official_board_refuses_a_run_on_the_public_set() {
 async fn run_that_exceeds_the_budget_is_not_accepted() {
     let desk = Desk::community().await;
     let run = play(desk.folder.path(), "long", 1, 1);
-    let mut definition = desk.definition.clone();
+    let mut definition = desk.definition;
     for environment in &mut definition.set.environments {
         environment
             .levels

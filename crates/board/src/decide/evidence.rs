@@ -26,7 +26,7 @@ pub(super) fn witness(state: &BoardState, id: EntryId, cards: Vec<String>) -> Ev
     Ok(vec![BoardEvent::Witnessed { entry: id, cards }])
 }
 
-pub(super) fn certify(state: &BoardState, id: EntryId, statement: String) -> Events {
+pub(super) fn certify(state: &BoardState, id: EntryId, statement: &str) -> Events {
     let entry = live(state, &id)?;
     if state.definition.kind != BoardKind::Official {
         return Err(Rejection::State {

@@ -89,7 +89,7 @@ fn two_runs_match_an_independent_computation() {
     let (a, b) = (card_means(folder, "explorer"), card_means(folder, "random"));
     assert_eq!(a.len(), 6);
     let environments = document["environments"].as_array().unwrap();
-    assert_eq!(environments.len(), 6);
+    assert_eq!(environments.len(), 8);
     for ((environment, (id, score_a)), (_, score_b)) in environments.iter().zip(&a).zip(&b) {
         assert_eq!(environment["id"], **id);
         assert_near(&environment["a"], *score_a);

@@ -35,8 +35,17 @@ fn requests() -> Vec<(Permission, String, Option<Value>)> {
         "participants",
         json!({"site": "nowhere"}),
     ));
-    // Every command fails for a member who has the permission, so that the study stays the same.
-    for (permission, command) in [
+    for (permission, command) in commands() {
+        requests.push(post(permission, "commands", command));
+    }
+    requests
+}
+
+/// Every command with its permission. It fails for a member who has the permission, so that the
+/// study stays the same.
+fn commands() -> Vec<(Permission, Value)> {
+    use Permission as P;
+    vec![
         (P::ChangeProtocol, json!({"command": "freeze"})),
         (P::ChangeProtocol, json!({"command": "open"})),
         (P::ChangeProtocol, json!({"command": "pause", "reason": ""})),
@@ -90,10 +99,7 @@ fn requests() -> Vec<(Permission, String, Option<Value>)> {
             P::ManageMembers,
             json!({"command": "grant", "key": "k", "role": "owner"}),
         ),
-    ] {
-        requests.push(post(permission, "commands", command));
-    }
-    requests
+    ]
 }
 
 fn start(folder: &std::path::Path) -> TestServer {

@@ -100,17 +100,22 @@ fn sitting_from_consent_to_the_end() {
         &person,
         &json!({"command": "cheat"}),
     );
+    withdrawal_and_unknown_links(&exchanges, &client, &person);
+}
+
+/// Withdraws a person and uses the link afterwards, then a link that does not exist.
+fn withdrawal_and_unknown_links(exchanges: &Exchanges, client: &Client, person: &Person) {
     let keep = json!({"command": "withdraw", "data": "keep"});
     let withdrawn = person.send(&keep);
     let receipt = withdrawn.success()["receipt"].as_str().unwrap().to_owned();
     exchanges.hide(&receipt, "receipt");
     exchanges.get("sitting_withdrawn", &person.client, "/api/sitting");
     let delete = json!({"command": "withdraw", "data": "delete"});
-    participant(&exchanges, "sitting_deleted", &person, &delete);
+    participant(exchanges, "sitting_deleted", person, &delete);
     participant(
-        &exchanges,
+        exchanges,
         "sitting_command_after_deletion",
-        &person,
+        person,
         &check_device(),
     );
     let commands = "/api/sitting/commands";
@@ -122,10 +127,10 @@ fn sitting_from_consent_to_the_end() {
         Some("text/plain"),
         "{}",
     );
-    let stranger = Person::new(&client, UNKNOWN);
+    let stranger = Person::new(client, UNKNOWN);
     exchanges.get("sitting_unknown_link", &stranger.client, "/api/sitting");
     participant(
-        &exchanges,
+        exchanges,
         "sitting_command_unknown_link",
         &stranger,
         &check_device(),
@@ -133,8 +138,8 @@ fn sitting_from_consent_to_the_end() {
     exchanges.post(
         "sitting_action_unknown_link",
         &stranger.client,
-        action,
-        &body,
+        "/api/sitting/actions/ACTION4",
+        &json!({"environment": 1}),
     );
 }
 
