@@ -53,7 +53,8 @@ pub(crate) async fn view(
     RawQuery(query): RawQuery,
 ) -> Result<Json<SittingView>, ApiError> {
     let language = parameter(query.as_deref(), "language");
-    Ok(Json(studies.view(&token, language).await?))
+    let view = studies.view(&token, language).await;
+    Ok(Json(view.map_err(without_names)?))
 }
 
 /// Executes a request of a participant. Repeating it has no further effect.
@@ -75,7 +76,23 @@ pub(crate) async fn command(
 ) -> Result<Json<SittingView>, ApiError> {
     let request: SittingRequest = body::parse(&headers, body, studies.plays().limits())?;
     let work = async move { studies.request(&token, request).await };
-    Ok(Json(DetachOnDrop::new(work.in_current_span()).await?))
+    let view = DetachOnDrop::new(work.in_current_span()).await;
+    Ok(Json(view.map_err(without_names)?))
+}
+
+/// Replaces errors whose text may name an environment or a play, which participants must not see.
+pub(crate) fn without_names(error: ApiError) -> ApiError {
+    match error {
+        ApiError::GameBusy(_) => ApiError::GameBusy("environment".to_owned()),
+        ApiError::Frozen(_) => ApiError::Frozen("its log does not replay".to_owned()),
+        ApiError::Failed(_)
+        | ApiError::NoSuchGame(_)
+        | ApiError::NoSuchPlay { .. }
+        | ApiError::GameNotAvailable(_) => {
+            ApiError::Failed("the environment is not available".to_owned())
+        }
+        error => error,
+    }
 }
 
 /// Executes an action in the environment that the participant plays.
@@ -121,7 +138,8 @@ pub(crate) async fn action(
     let path = format!("sitting/{name}");
     let key = move |owner| idempotency_key(&headers, owner, &path, &Ok(sent));
     let work = async move { studies.act(&token, request, key).await };
-    let json = DetachOnDrop::new(work.in_current_span()).await?;
+    let json = DetachOnDrop::new(work.in_current_span()).await;
+    let json = json.map_err(without_names)?;
     Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
 }
 

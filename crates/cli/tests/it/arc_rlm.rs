@@ -28,7 +28,7 @@ fn write_mock(folder: &Path) {
 }
 
 /// Writes a configuration with the model `m` on a server.
-fn write_server(folder: &Path, server: &ModelServer) {
+pub(crate) fn write_server(folder: &Path, server: &ModelServer) {
     let text = format!(
         "[models.m]\nprovider = \"openai-chat\"\nmodel = \"test-model\"\nkey_env = \"\"\nbase_url = \"{}/v1\"\nstream = true
 retries = {{ attempts = 12, first_pause_s = 0.002, longest_pause_s = 0.02 }}\nbreaker = {{ failures = 1000, cool_down_s = 0.1, rounds = 5 }}
@@ -38,7 +38,7 @@ request = {{ max_completion_tokens = 1000 }}\nprices = {{ date = \"2026-11-01\",
     fs::write(folder.join("models.toml"), text).unwrap();
 }
 
-fn rhae(folder: &Path, arguments: &[&str]) -> Outcome {
+pub(crate) fn rhae(folder: &Path, arguments: &[&str]) -> Outcome {
     command(folder, arguments).output().unwrap().into()
 }
 
@@ -65,13 +65,13 @@ fn start<'a>(solver: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 
 const RESUME: [&str; 5] = ["arc", "eval", "--resume", "run", "--json"];
 
-fn lines_of<'a>(lines: &'a [Value], event: &'a str) -> Vec<&'a Value> {
+pub(crate) fn lines_of<'a>(lines: &'a [Value], event: &'a str) -> Vec<&'a Value> {
     let of_event = |line: &&Value| line["event"] == event;
     lines.iter().filter(of_event).collect()
 }
 
 /// Starts or resumes a run and kills it when its journal contains `count` lines of an event.
-fn kill_at(folder: &Path, arguments: &[&str], event: &str, count: usize) {
+pub(crate) fn kill_at(folder: &Path, arguments: &[&str], event: &str, count: usize) {
     let mut child = command(folder, arguments)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -86,7 +86,7 @@ fn kill_at(folder: &Path, arguments: &[&str], event: &str, count: usize) {
 
 /// Checks that no reply that is in the journal was requested again, and returns the number of
 /// replies.
-fn assert_no_reply_is_repeated(lines: &[Value]) -> usize {
+pub(crate) fn assert_no_reply_is_repeated(lines: &[Value]) -> usize {
     let tasks: BTreeMap<u64, &Value> = lines_of(lines, "sent")
         .into_iter()
         .map(|line| (line["request"].as_u64().unwrap(), &line["task"]))

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod agents_killed;
 mod agents_with_tools;
 mod arc;
 mod arc_contamination;
@@ -9,6 +10,7 @@ mod arc_eval;
 mod arc_eval_resume;
 mod arc_fetch;
 mod arc_model;
+mod arc_orchestrator;
 mod arc_rlm;
 mod arc_score;
 mod board;

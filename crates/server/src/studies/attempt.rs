@@ -1,9 +1,9 @@
 //! The plays of participants: opening one, executing an action, and ending one.
 
 use rhae_engine::Action;
-use rhae_protocol::{PlayCounts, SittingId, StudyId};
+use rhae_protocol::{PlayCounts, SittingId, StudyId, StudyRecord};
 use rhae_store::{CardId, IdempotencyKey, PlayId};
-use rhae_study::{OpenAttempt, Sitting, SittingCommand, Study};
+use rhae_study::{OpenAttempt, Rejection, Sitting, SittingCommand, Study};
 use rhae_study_service::{CountError, StudyError, count_play};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -168,14 +168,16 @@ impl Studies {
         sitting: &SittingId,
         leaving: Leaving,
     ) -> Result<(), ApiError> {
-        let Some(counts) = self.final_counts(study, sitting).await? else {
+        let Some((play, counts)) = self.final_counts(study, sitting).await? else {
             return Ok(());
         };
         let leave = leaving == Leaving::Choice;
-        let command = SittingCommand::EndAttempt { leave, counts };
-        match self.sitting_command(study, sitting, command).await {
+        let end = SittingCommand::EndAttempt { leave, counts };
+        let command = rhae_study::Command::Sitting(sitting.clone(), end);
+        let done = self.execute_counted(study, sitting, Some(&play), &command);
+        match done.await {
             // Another request or server was first.
-            Ok(()) | Err(StudyError::Rejected(_)) => {}
+            Ok(_) | Err(StudyError::Rejected(_)) => {}
             Err(error) => return Err(error.into()),
         }
         let is_open = |one: &Sitting| one.is_open();
@@ -190,13 +192,39 @@ impl Studies {
         Ok(())
     }
 
-    /// Closes the play of the attempt in progress permanently and counts it. Returns `None` without
-    /// an attempt.
+    /// Executes a command with the counts of a play, unless another attempt has begun since the play
+    /// was counted.
+    pub(super) async fn execute_counted(
+        &self,
+        study: &StudyId,
+        sitting: &SittingId,
+        play: Option<&str>,
+        command: &rhae_study::Command,
+    ) -> Result<Vec<StudyRecord>, StudyError> {
+        let service = self.service.as_ref();
+        let service = service.ok_or_else(|| StudyError::Unknown(study.clone()))?;
+        let make = |one: &Study| {
+            let open = one.state().sittings.get(sitting);
+            let open = open.and_then(|sitting| sitting.open_attempt());
+            match (open, play) {
+                (Some((_, _, attempt)), Some(play)) if attempt.play != play => {
+                    Err(Rejection::NoCounts)
+                }
+                _ => Ok(command.clone()),
+            }
+        };
+        service
+            .execute_with(study, self.moment(sitting), make)
+            .await
+    }
+
+    /// Closes the play of the attempt in progress permanently and counts it. Returns the play with
+    /// its counts, or `None` without an attempt.
     pub(super) async fn final_counts(
         &self,
         study: &StudyId,
         sitting: &SittingId,
-    ) -> Result<Option<PlayCounts>, ApiError> {
+    ) -> Result<Option<(String, PlayCounts)>, ApiError> {
         let open = |study: &Study| {
             let sitting = study.state().sittings.get(sitting)?;
             let (_, _, attempt) = sitting.open_attempt()?;
@@ -210,9 +238,10 @@ impl Studies {
             .parse()
             .map_err(|error: uuid::Error| ApiError::Failed(error.to_string()))?;
         self.plays.close_private(play).await?;
+        let name = attempt.play.clone();
         let counts = self.count(found, attempt).await;
         match counts {
-            Ok(counts) => Ok(Some(counts)),
+            Ok(counts) => Ok(Some((name, counts))),
             Err(CountError::Store(error)) => Err(error.into()),
             Err(error) => Err(ApiError::Failed(error.to_string())),
         }

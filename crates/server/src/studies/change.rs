@@ -191,7 +191,7 @@ impl Studies {
         if reason.trim().is_empty() {
             return Err(StudyError::Rejected(rhae_study::Rejection::NoReason).into());
         }
-        let counts = self.final_counts(study, sitting).await?;
+        let (play, counts) = self.final_counts(study, sitting).await?.unzip();
         let end = SittingCommand::End {
             request: EndRequest::Staff {
                 by: by.to_owned(),
@@ -200,7 +200,8 @@ impl Studies {
             counts,
         };
         let command = Command::Sitting(sitting.clone(), end);
-        let records = self.execute(study, &command).await?;
+        let play = play.as_deref();
+        let records = self.execute_counted(study, sitting, play, &command).await?;
         self.forget_contact(sitting);
         Ok(records)
     }

@@ -21,29 +21,41 @@ const ESTIMATE_INTERVAL_MS: u64 = 24 * 60 * 60 * 1000;
 const MAX_OBLIGATIONS: usize = 8;
 
 impl Studies {
-    /// Executes everything that is due in all studies.
+    /// Executes everything that is due in all studies. A study or a sitting that fails does not stop
+    /// the others; the last error is returned.
     pub(crate) async fn settle(&self) -> Result<(), ApiError> {
         let Ok(service) = self.service() else {
             return Ok(());
         };
+        let mut result = Ok(());
         for study in service.list().await? {
-            let due: Vec<SittingId> = self
-                .read(&study, |one| {
-                    let state = one.state();
-                    let sittings = state.sittings.iter().filter(|(_, one)| one.is_open());
-                    let due = sittings.filter(|(id, _)| {
-                        let moment = self.moment(id);
-                        obligations(state, id, moment).is_some()
-                    });
-                    due.map(|(id, _)| id.clone()).collect()
-                })
-                .await?;
-            for sitting in due {
-                self.settle_sitting(&study, &sitting).await?;
+            if let Err(error) = self.settle_study(&study).await {
+                result = Err(error);
             }
-            self.estimate_share(&study).await?;
         }
-        Ok(())
+        result
+    }
+
+    async fn settle_study(&self, study: &StudyId) -> Result<(), ApiError> {
+        let due: Vec<SittingId> = self
+            .read(study, |one| {
+                let state = one.state();
+                let sittings = state.sittings.iter().filter(|(_, one)| one.is_open());
+                let due = sittings.filter(|(id, _)| {
+                    let moment = self.moment(id);
+                    obligations(state, id, moment).is_some()
+                });
+                due.map(|(id, _)| id.clone()).collect()
+            })
+            .await?;
+        let mut result = Ok(());
+        for sitting in due {
+            if let Err(error) = self.settle_sitting(study, &sitting).await {
+                result = Err(error);
+            }
+        }
+        self.estimate_share(study).await?;
+        result
     }
 
     /// Executes what is due in one sitting.

@@ -184,11 +184,7 @@ impl Studies {
             }
             SittingRequest::Pause => SittingCommand::StartPause,
             SittingRequest::Resume => SittingCommand::EndPause,
-            SittingRequest::Finish => {
-                let counts = self.final_counts(study, &sitting).await?;
-                let request = EndRequest::Participant;
-                SittingCommand::End { request, counts }
-            }
+            SittingRequest::Finish => return self.finish(study, &sitting).await,
             // The contact was recorded before.
             _ => return Ok(()),
         };
@@ -199,6 +195,23 @@ impl Studies {
                 self.settle_sitting(study, &sitting).await
             }
             done => done.map_err(for_participant),
+        }
+    }
+
+    /// Ends a sitting at the participant's request.
+    async fn finish(&self, study: &StudyId, sitting: &SittingId) -> Result<(), ApiError> {
+        let (play, counts) = self.final_counts(study, sitting).await?.unzip();
+        let request = EndRequest::Participant;
+        let end = SittingCommand::End { request, counts };
+        let command = Command::Sitting(sitting.clone(), end);
+        let done = self.execute_counted(study, sitting, play.as_deref(), &command);
+        match done.await {
+            // A double click.
+            Ok(_) | Err(StudyError::Rejected(Rejection::SittingEnded)) => Ok(()),
+            Err(StudyError::Rejected(Rejection::LimitReached(_))) => {
+                self.settle_sitting(study, sitting).await
+            }
+            Err(error) => Err(for_participant(error)),
         }
     }
 
@@ -257,17 +270,25 @@ impl Studies {
         let (study, participant) = (&visitor.study, &visitor.participant);
         let latest = self.latest(visitor).await?;
         if !latest.withdrawn {
-            let counts = match &latest.open {
+            let counted = match &latest.open {
                 Some(sitting) => self.final_counts(study, sitting).await?,
                 None => None,
             };
+            let (play, counts) = counted.unzip();
             let withdraw = PersonCommand::Withdraw {
                 data,
                 receipt: new_receipt()?,
                 counts,
             };
             let command = Command::Person(participant.clone(), withdraw);
-            match self.execute(study, &command).await {
+            let done = match &latest.open {
+                Some(sitting) => {
+                    let play = play.as_deref();
+                    self.execute_counted(study, sitting, play, &command).await
+                }
+                None => self.execute(study, &command).await,
+            };
+            match done {
                 // A double click.
                 Ok(_)
                 | Err(StudyError::Rejected(

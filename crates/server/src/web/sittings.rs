@@ -13,12 +13,14 @@ use rhae_web::{Place, sitting_page};
 
 use crate::ApiError;
 use crate::query::parameter;
+use crate::sitting_api::without_names;
 use crate::studies::{LinkToken, Studies};
 
 async fn view(studies: &Studies, token: &str, query: &RawQuery) -> Result<SittingView, ApiError> {
     let token = LinkToken::parse(token).ok_or(ApiError::NoSuchLink)?;
     let language = parameter(query.0.as_deref(), "language");
-    studies.view(&token, language).await
+    let view = studies.view(&token, language).await;
+    view.map_err(without_names)
 }
 
 /// The page of the participant's current step.

@@ -58,6 +58,8 @@ async fn fill(fixture: &Fixture) {
     fixture.shares.create_share(link, 9).await.unwrap();
     let study = crate::studies::append("lab", 0, 2);
     fixture.studies.append_study(study).await.unwrap();
+    let board = crate::boards::append("main", 0, 2);
+    fixture.boards.append_board(board).await.unwrap();
 }
 
 fn api_key() -> Key {
@@ -259,5 +261,5 @@ async fn backup_keeps_an_old_schema_and_restoration_migrates_it() {
     Database::restore(&at("backup.db"), &at("new.db"))
         .await
         .unwrap();
-    assert_eq!(version("new.db"), 10);
+    assert_eq!(version("new.db"), 11);
 }

@@ -11,7 +11,7 @@ on_both_stores!(
 );
 
 /// Returns an append of some records with a file.
-fn append(board: &str, last_seq: u64, count: u64) -> BoardAppend {
+pub(crate) fn append(board: &str, last_seq: u64, count: u64) -> BoardAppend {
     let record = |seq: u64| BoardRecord {
         seq,
         at_ms: 1_000 + seq,

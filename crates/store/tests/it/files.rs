@@ -19,14 +19,14 @@ async fn newer_schema_and_foreign_files_are_rejected_unchanged() {
         refused,
         StoreError::NewerSchema {
             found: 99,
-            known: 10
+            known: 11
         }
     );
     assert!(
         refused.to_string().contains("use a newer binary"),
         "{refused}"
     );
-    sql(&path, "PRAGMA user_version = 10");
+    sql(&path, "PRAGMA user_version = 11");
     open(&path).await.close().await;
 
     let path = folder.path().join("other.db");

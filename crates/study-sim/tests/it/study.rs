@@ -38,7 +38,8 @@ fn study_of_40_people_loses_and_doubles_nothing() {
     assert_eq!(summary.attempt_rule, "paper");
     // Everybody takes part until the last environment has its ten people.
     assert!((36..=40).contains(&summary.participants), "{summary:?}");
-    assert!((180..=240).contains(&summary.attempts), "{summary:?}");
+    // An attempt has more than 30 actions, which many plays of the short environments do not reach.
+    assert!((150..=240).contains(&summary.attempts), "{summary:?}");
     assert!(summary.environments["accepted"] > 0 && summary.environments["returned"] > 0);
     assert!((0.35..=0.65).contains(&summary.solved_share.unwrap()));
     let median = summary.median_minutes.all.unwrap();

@@ -282,6 +282,9 @@ fn add_to_pool(state: &StudyState, command: &SetupCommand) -> Result<StudyEvent,
     }
 }
 
+/// The maximum number of seats of a site.
+const MAX_SEATS: u32 = 1000;
+
 /// Adds a site, sets its recruiting platform, or adds a session to its calendar.
 fn add_place(state: &StudyState, command: SetupCommand) -> Result<StudyEvent, Rejection> {
     match command {
@@ -294,6 +297,9 @@ fn add_place(state: &StudyState, command: SetupCommand) -> Result<StudyEvent, Re
             unique(state.sites.contains_key(&site), site.as_str())?;
             if fee_minor.is_some_and(|fee| fee > MAX_AMOUNT_MINOR) {
                 return Err(Rejection::Amount("the fee is too high"));
+            }
+            if seats > MAX_SEATS {
+                return Err(Rejection::Amount("a site has at most 1000 seats"));
             }
             Ok(StudyEvent::SiteAdded {
                 site,

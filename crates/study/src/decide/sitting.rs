@@ -18,6 +18,8 @@ use crate::state::{AssignmentState, Consent, Sitting, StudyPhase, StudyState};
 
 /// A contact is written to the log if the last one in the log is older than this.
 const HEARTBEAT_MS: u64 = 60_000;
+/// The maximum number of comments on a sitting.
+const MAX_COMMENTS: usize = 20;
 
 /// An open sitting at the moment of a command.
 pub(super) struct Opened<'a> {
@@ -145,7 +147,17 @@ pub(super) fn decide(
 ) -> Result<Events, Rejection> {
     if let SittingCommand::Comment { text } = command {
         // A comment is also possible after the end.
-        find_sitting(state, id)?;
+        let sitting = find_sitting(state, id)?;
+        let person = state.participants.get(&sitting.participant);
+        if person.is_some_and(|person| person.withdrawn.is_some()) {
+            return Err(Rejection::Withdrawn);
+        }
+        if sitting.comments.contains(text) {
+            return Ok(Vec::new());
+        }
+        if sitting.comments.len() >= MAX_COMMENTS {
+            return Err(Rejection::Amount("a sitting has at most 20 comments"));
+        }
         let comment = StudyEvent::Commented { text: text.clone() };
         return Ok(vec![(StudyChain::Sitting(id.clone()), comment)]);
     }

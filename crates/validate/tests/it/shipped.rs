@@ -10,7 +10,7 @@ use rhae_validate::{
 use crate::Measured;
 
 /// The games in which a level can be lost.
-const LOSABLE: [&str; 4] = ["kq19-v1", "ny40-v1", "hk26-v1", "pz19-v1"];
+const LOSABLE: [&str; 5] = ["kq19-v1", "ny40-v1", "hk26-v1", "pz19-v1", "mf73-v1"];
 
 struct Validate;
 
@@ -86,4 +86,6 @@ shipped! {
     bx20_passes "bx20-v1"
     hk26_passes "hk26-v1"
     pz19_passes "pz19-v1"
+    mf73_passes "mf73-v1"
+    xe92_passes "xe92-v1"
 }

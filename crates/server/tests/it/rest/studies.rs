@@ -267,7 +267,7 @@ fn researchers_read_a_study() {
                 let answer = keys.owner.get(path);
                 assert_eq!(answer.status, 200, "{answer:?}");
                 let short = crate::client::Answer {
-                    text: format!("[{name}]"),
+                    text: format!("\"[{name}]\""),
                     ..answer
                 };
                 exchanges.check(&format!("study_{name}"), &format!("> GET {path}\n"), &short);

@@ -1,0 +1,240 @@
+//! Every agent with tools, through real HTTP: it completes two levels, a spend limit stops it, the
+//! process is killed at random moments, and no journaled answer is requested again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use rhae_testkit::{Fault, Faults, ModelAnswer, ModelRequest, ModelServer, ServedRequest};
+use serde_json::{Value, json};
+
+use crate::agents_with_tools::{billed, folder, micro, python, read, run, spawn};
+
+/// The actions of the first two levels.
+const ACTIONS: &str = "22";
+
+/// Returns the solutions of the first two levels of kq19.
+fn solutions() -> Vec<Vec<String>> {
+    let text = include_str!("../../../games/src/kq19/solutions.txt");
+    let actions = |line: &str| line.split(' ').map(|id| format!("ACTION{id}")).collect();
+    text.lines().take(2).map(actions).collect()
+}
+
+/// Returns at most the next five actions, from the last text of the form `Step N, level L`.
+fn next_actions(request: &ModelRequest) -> Vec<String> {
+    let said = request.turns.iter().rev().filter(|(is_model, _)| !is_model);
+    let position = said
+        .filter_map(|(_, text)| {
+            let (step, level) = text.split("Step ").nth(1)?.split_once(", level ")?;
+            let level = level.split(' ').next()?;
+            Some((step.parse::<usize>().ok()?, level.parse::<usize>().ok()?))
+        })
+        .next();
+    let (step, level) = position.unwrap();
+    let solutions = solutions();
+    let earlier: usize = solutions.iter().take(level - 1).map(Vec::len).sum();
+    let actions = solutions[level - 1].iter();
+    actions.skip(step - earlier).take(5).cloned().collect()
+}
+
+fn rgb(request: &ModelRequest) -> ModelAnswer {
+    crate::agents_with_tools::player_model(request)
+}
+
+fn duck(request: &ModelRequest) -> ModelAnswer {
+    let key = |action: String| {
+        let names = ["UP", "DOWN", "LEFT", "RIGHT"];
+        let number: usize = action.trim_start_matches("ACTION").parse().unwrap();
+        names[number - 1]
+    };
+    let keys: Vec<&str> = next_actions(request).into_iter().map(key).collect();
+    ModelAnswer::call(
+        "python",
+        &json!({"code": format!("action({})", json!(keys))}),
+    )
+}
+
+/// Acts without a program, so that each commit executes one action.
+fn world_model(request: &ModelRequest) -> ModelAnswer {
+    let last = &request.turns.last().unwrap().1;
+    if last.contains("You have not written notes") {
+        return ModelAnswer::call("notes", &json!({"text": "facts"}));
+    }
+    let actions = &next_actions(request)[..1];
+    ModelAnswer::call("commit", &json!({"actions": actions, "reason": "a step"}))
+}
+
+/// Finds out within its code where the play is.
+fn rlm(_: &ModelRequest) -> ModelAnswer {
+    let code = format!(
+        "const all = {};
+const past = env.history();
+const level = past.length ? past[past.length - 1].level : 1;
+const done = past.filter((step) => step.level - (step.levelCompleted ? 1 : 0) === level).length;
+for (const action of all[level - 1].slice(done, done + 5)) env.step(action);",
+        json!(solutions())
+    );
+    format!("```js\n{code}\n```").into()
+}
+
+fn orchestrator(request: &ModelRequest) -> ModelAnswer {
+    if request.tools.iter().any(|tool| tool == "spawn") {
+        let task = json!({"role": "solver", "agent": "solver-1", "task": "Act.", "actions": 5});
+        let tool = if request.results.is_empty() {
+            "spawn"
+        } else {
+            "ask"
+        };
+        return ModelAnswer::call(tool, &task);
+    }
+    if request
+        .turns
+        .last()
+        .unwrap()
+        .1
+        .contains("actions were executed")
+    {
+        return ModelAnswer::call("report", &json!({"value": {"summary": "done"}}));
+    }
+    let actions = next_actions(request);
+    ModelAnswer::call(
+        "act",
+        &json!({"actions": actions, "reason": "the solution"}),
+    )
+}
+
+/// Returns for each id in a model log whether its transmission has ended.
+fn transmissions(log: &Path) -> BTreeMap<String, bool> {
+    let mut found = BTreeMap::new();
+    for line in fs::read_to_string(log).unwrap().lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        if let Some(id) = line["id"].as_str() {
+            found.insert(id.to_owned(), line["event"] == "ended");
+        }
+    }
+    found
+}
+
+fn check(name: &str, model: fn(&ModelRequest) -> ModelAnswer) {
+    let Some(python) = python() else { return };
+    let agent = format!("{name}:big");
+    let arguments = [
+        "--agent", &agent, "--games", "kq19", "--budget", ACTIONS, "--out", "out",
+    ];
+    // An uninterrupted run says which requests there are.
+    let server = ModelServer::start(Faults::none(), model);
+    let whole = folder(&server);
+    let summary = run(whole.path(), &python, &arguments).succeeded().json();
+    assert_eq!(
+        summary["environments"][0]["levels_completed"], 2.0,
+        "{name}"
+    );
+    let expected = server.served();
+    assert_eq!(
+        micro(&summary["spent"]["cost_usd"]),
+        billed(&expected),
+        "{name}"
+    );
+
+    let late = |number: usize| Fault::Late(Duration::from_millis(10 + 13 * (number as u64 % 4)));
+    let server = ModelServer::start(Faults::first((0..1000).map(late)), model);
+    let folder = folder(&server);
+    // The spend limit stops the run in the middle.
+    let refused = [&arguments[..], &["--max-cost", "0.0001"]].concat();
+    let refused = run(folder.path(), &python, &refused).failed_with("is too small");
+    let smallest = refused
+        .err
+        .split("the smallest limit that allows it is ")
+        .nth(1);
+    let smallest = smallest.unwrap().split(' ').next().unwrap();
+    let limit = smallest.parse::<f64>().unwrap() + billed(&expected) as f64 / 3e6;
+    let limit = format!("{limit:.6}");
+    let limited = [&arguments[..], &["--max-cost", &limit]].concat();
+    let stopped = run(folder.path(), &python, &limited);
+    assert_eq!(stopped.code, Some(130), "{name}: {}", stopped.err);
+    let paid = billed(&server.served());
+    assert!(
+        0 < paid && paid as f64 <= limit.parse::<f64>().unwrap() * 1e6,
+        "{name}"
+    );
+    // The rest is interrupted by kills.
+    let resume = ["run", "--resume", "out", "--max-cost", "5"];
+    let mut child = spawn(folder.path(), &python, &resume);
+    let mut kills = 0;
+    while kills < 3 && server.served().len() + 2 < expected.len() {
+        let before = server.served().len();
+        while server.served().len() == before && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(2 + 3 * kills));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+        child = spawn(folder.path(), &python, &resume);
+    }
+    assert!(child.wait().unwrap().success(), "{name}");
+    assert!(kills > 0, "{name}");
+
+    assert_books_agree(name, folder.path(), &server.served(), expected.len());
+}
+
+/// Checks that every answer in the model log was requested once, and that the log and the server agree
+/// on what each request cost.
+fn assert_books_agree(name: &str, folder: &Path, served: &[ServedRequest], answers: usize) {
+    let card = read(&folder.join("out/scorecard.json"));
+    assert_eq!(card["total_actions"], 22, "{name}");
+    let log = transmissions(&folder.join("out/recordings/1-kq19-v1.model.jsonl"));
+    let ended = |id: &Option<String>| log[id.as_deref().unwrap()];
+    // Every answer in the log was requested once.
+    let mut answered: Vec<String> = served
+        .iter()
+        .filter(|entry| ended(&entry.id))
+        .map(|entry| entry.body.to_string())
+        .collect();
+    let count = answered.len();
+    answered.sort();
+    answered.dedup();
+    assert_eq!((answered.len(), count), (answers, answers), "{name}");
+    // The books agree: what ended to the micro-dollar, the rest as possibly paid in both.
+    let spent = &card["spent"];
+    let (known, in_flight): (Vec<_>, Vec<_>) =
+        served.iter().cloned().partition(|entry| ended(&entry.id));
+    assert_eq!(micro(&spent["cost_usd"]), billed(&known), "{name}");
+    let uncounted = log.values().filter(|ended| !**ended).count();
+    assert_eq!(
+        spent["uncounted"].as_u64().unwrap_or(0),
+        uncounted as u64,
+        "{name}"
+    );
+    assert!(in_flight.len() <= uncounted && uncounted <= 3, "{name}");
+    assert!(
+        billed(&in_flight) <= micro(&spent["possibly_paid_usd"]),
+        "{name}"
+    );
+    assert!(fs::metadata(folder.join("out/report.html")).is_ok());
+}
+
+#[test]
+fn rgb_survives_limits_and_kills() {
+    check("rgb", rgb);
+}
+
+#[test]
+fn duck_survives_limits_and_kills() {
+    check("duck", duck);
+}
+
+#[test]
+fn world_model_survives_limits_and_kills() {
+    check("world-model", world_model);
+}
+
+#[test]
+fn rlm_survives_limits_and_kills() {
+    check("rlm", rlm);
+}
+
+#[test]
+fn orchestrator_survives_limits_and_kills() {
+    check("orchestrator", orchestrator);
+}
