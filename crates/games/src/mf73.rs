@@ -7,7 +7,7 @@
 //!   the left and to the right.
 //! * Each substance has its own melting and boiling point. Frozen drops never move, not even in
 //!   mid-air. After every action, the liquid drops fall and the gaseous drops rise until nothing
-//!   moves; see [`settle`].
+//!   moves; see [`settle()`].
 //! * Heating burns one block of fuel. Cooling and leaning are free. An action that would change
 //!   nothing is refused.
 //! * The level is won when, at rest, every vessel holds a drop of its substance, in any phase.
