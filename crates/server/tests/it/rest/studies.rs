@@ -307,6 +307,8 @@ fn researchers_change_a_study() {
     exchanges.post("study_unknown_environment", owner, "/api/studies", &unknown);
     let invalid = json!({"id": "A b", "title": "t"});
     exchanges.post("study_invalid_id", owner, "/api/studies", &invalid);
+    let third = json!({"id": "created", "title": "Created", "environments": ["kq19"]});
+    exchanges.post("study_created", owner, "/api/studies", &third);
     exchanges.send(
         "study_not_json",
         owner,
