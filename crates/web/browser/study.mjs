@@ -72,7 +72,12 @@ export async function act(page, steps) {
   }
 }
 
-export const heading = (page, name) => page.getByRole("heading", { name, level: 1 }).waitFor();
+/** Waits for a page and its scripts: without them, a form is sent as an ordinary one. */
+export async function heading(page, name) {
+  await page.getByRole("heading", { name, level: 1 }).waitFor();
+  await page.waitForLoadState("load");
+}
+
 export const press = (page, name) => page.getByRole("button", { name, exact: true }).click();
 
 /** Consents, and answers the questions. `seen` is called on every page. */
