@@ -7,11 +7,12 @@
 //!   side, or stand on moss. You fly until something stops you. The loose stones that you pushed
 //!   off, except those on moss, fly in the opposite direction.
 //! * Walls and resting stones stop you and flying stones. Moss stops everything that moves onto it.
-//!   A stone that reaches the void is lost; if you reach the void, you fall and the level is lost.
+//!   A stone that reaches the void is lost. If you reach the void, you fall, and only undo helps.
 //! * ACTION5 grips all stones next to you or, if you hold some, releases them. Held stones move
 //!   with you as one body.
-//! * The level is won when you are on your ring and a stone is on every stone ring. It is also lost
-//!   when fewer stones than stone rings are left, or when the budget of actions is used up.
+//! * The level is won when you are on your ring and a stone is on every stone ring. While fewer
+//!   stones than stone rings are left, the rings are drawn as lost. The level is lost when the
+//!   budget of actions is used up.
 //!
 //! The hall has 11 × 11 cells, each one bit of a `u128`, so that a few shifts move any number of
 //! stones. The outermost cells are wall or void, in which every object stops or falls, so a
@@ -126,6 +127,11 @@ impl Hall {
         board.you == self.your_ring && self.stone_rings & !board.stones == 0
     }
 
+    /// Returns whether you have fallen into the void.
+    const fn is_fallen(&self, board: &Board) -> bool {
+        board.you & self.void != 0
+    }
+
     fn has_too_few_stones(&self, board: &Board) -> bool {
         board.stones.count_ones() < self.stone_rings.count_ones()
     }
@@ -176,6 +182,10 @@ impl Game for Ny40 {
         sink: &mut impl FrameSink,
     ) -> Outcome {
         let spent = spend(hall, state);
+        if hall.is_fallen(&state.board) {
+            blink(hall, state, Moment::Fallen, sink);
+            return exhausted(hall, state, spent, sink);
+        }
         let fallen = match Direction::of(action) {
             Some(direction) => push(hall, state, direction, sink),
             None => {
@@ -183,22 +193,14 @@ impl Game for Ny40 {
                 0
             }
         };
-        let board = &state.board;
-        if board.you & hall.void != 0 {
-            return Outcome::GameOver;
-        }
-        if fallen != 0 && hall.has_too_few_stones(board) {
-            blink(hall, state, Moment::RingsLost, sink);
-            return Outcome::GameOver;
-        }
-        if hall.is_won(board) {
+        if hall.is_won(&state.board) {
             blink(hall, state, Moment::Won, sink);
             return Outcome::LevelWon;
         }
-        if spent == Outcome::GameOver {
-            blink(hall, state, Moment::BudgetEmpty, sink);
+        if fallen != 0 && hall.has_too_few_stones(&state.board) {
+            blink(hall, state, Moment::Flight, sink);
         }
-        spent
+        exhausted(hall, state, spent, sink)
     }
 
     fn draw(hall: &Hall, state: &StateOf<Self>, frame: &mut Frame) {
@@ -216,7 +218,7 @@ impl Game for Ny40 {
             // There is nothing to undo: the marks of the surfaces that you can push off blink.
             blink(hall, state, Moment::Flight, sink);
         }
-        spent
+        exhausted(hall, state, spent, sink)
     }
 
     /// Packs the state. Held stones are next to you, so one bit for each side encodes them.
@@ -266,6 +268,19 @@ fn spend(hall: &Hall, state: &mut StateOf<Ny40>) -> Outcome {
     } else {
         Outcome::Continue
     }
+}
+
+/// Shows that the budget is used up, if it is, and passes the outcome on.
+fn exhausted(
+    hall: &Hall,
+    state: &StateOf<Ny40>,
+    spent: Outcome,
+    sink: &mut impl FrameSink,
+) -> Outcome {
+    if spent == Outcome::GameOver {
+        blink(hall, state, Moment::BudgetEmpty, sink);
+    }
+    spent
 }
 
 /// Grips every stone next to you, or releases all stones if you hold some.

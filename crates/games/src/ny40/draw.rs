@@ -1,5 +1,6 @@
-//! The drawing code: 11 × 11 cells of 5 × 5 pixels, the void in black, and below them a bar that
-//! shows the remaining budget.
+//! The drawing code: 11 × 11 cells of 5 × 5 pixels, the void in black with distant specks, and below
+//! them a bar that shows the remaining budget. The margin around the hall is grey, so that it does
+//! not look like the void.
 
 #[cfg(test)]
 mod things;
@@ -14,7 +15,9 @@ const TOP: usize = 2;
 const SPAN: usize = WIDTH * CELL;
 const BAR_TOP: usize = 60;
 
+const MARGIN: u8 = 4;
 const VOID: u8 = 5;
+const VOID_SPECK: u8 = 15;
 const FLOOR: u8 = 1;
 const FLOOR_DOT: u8 = 2;
 const CLIFF: u8 = 3;
@@ -24,11 +27,12 @@ const WALL_SHADE: u8 = 4;
 const MOSS: u8 = 14;
 const YOU: u8 = 12;
 const STONE: u8 = 9;
+const STONE_RIM: u8 = 5;
 const STONE_LIT: u8 = 10;
 const HOLD: u8 = 0;
 const MISS: u8 = 6;
 const BAR: u8 = 2;
-const BAR_TRACK: u8 = 4;
+const BAR_TRACK: u8 = 5;
 
 /// What a frame shows in addition to the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +47,8 @@ pub(super) enum Moment {
     Blocked(Direction),
     /// A failed grip: there is no stone next to you.
     Grasping,
-    /// Fewer stones are left than stone rings.
-    RingsLost,
+    /// A key pressed after a fall.
+    Fallen,
     BudgetEmpty,
     /// Everything is on its ring.
     Won,
@@ -65,8 +69,13 @@ fn corners(mut cells: Cells) -> impl Iterator<Item = (usize, usize)> {
 /// Draws everything that does not change: ground, walls, rings.
 pub(super) fn background(hall: &mut Hall) {
     let frame = &mut hall.background;
-    frame.clear(VOID);
+    frame.clear(MARGIN);
     let floor = !(hall.walls | hall.void) & ((1 << (WIDTH * WIDTH)) - 1);
+    for (x, y) in corners(hall.void) {
+        frame.block::<5, 5>(x, y, VOID);
+        frame.set(x + 1, y + 3, VOID_SPECK);
+        frame.set(x + 3, y + 1, VOID_SPECK);
+    }
     for (x, y) in corners(floor) {
         frame.block::<5, 5>(x, y, FLOOR);
         frame.set(x + 2, y + 2, FLOOR_DOT);
@@ -105,11 +114,13 @@ pub(super) fn picture(hall: &Hall, state: &StateOf<Ny40>, moment: Moment, frame:
     frame.copy_from(&hall.background);
     bar(hall, state.spent, moment, frame);
     for (x, y) in corners(board.stones & !hall.void) {
-        rounded(frame, x, y, STONE);
-        frame.block::<2, 1>(x + 1, y + 1, STONE_LIT);
+        stone(frame, x, y);
     }
     for (x, y) in corners(board.stones & hall.void) {
         frame.block::<3, 3>(x + 1, y + 1, STONE);
+    }
+    if hall.has_too_few_stones(board) {
+        rings(frame, hall.stone_rings & !board.stones, MISS);
     }
     for (x, y) in corners(board.stones & hall.stone_rings) {
         frame.block::<1, 1>(x + 2, y + 2, HOLD);
@@ -139,7 +150,11 @@ pub(super) fn picture(hall: &Hall, state: &StateOf<Ny40>, moment: Moment, frame:
                 }
             }
         }
-        Moment::RingsLost => rings(frame, hall.stone_rings & !board.stones, MISS),
+        Moment::Fallen => {
+            for (x, y) in corners(board.you) {
+                frame.outline(x, y, CELL, CELL, MISS);
+            }
+        }
         Moment::Won => rings(frame, hall.your_ring | hall.stone_rings, HOLD),
     }
 }
@@ -167,6 +182,14 @@ fn bar(hall: &Hall, spent: u8, moment: Moment, frame: &mut Frame) {
         2,
         BAR,
     );
+}
+
+/// Draws a stone. Its dark lower right rim separates it from a stone that touches it.
+fn stone(frame: &mut Frame, x: usize, y: usize) {
+    rounded(frame, x, y, STONE_RIM);
+    frame.block::<3, 1>(x + 1, y, STONE);
+    frame.block::<4, 3>(x, y + 1, STONE);
+    frame.block::<2, 1>(x + 1, y + 1, STONE_LIT);
 }
 
 /// Draws a square without its corners, which show the ground or the ring below.
