@@ -42,6 +42,8 @@
 //!   with random order.
 //! * **Any frame.** A frame may contain any bytes; nothing panics and no work grows beyond what
 //!   4,096 cells allow.
+//! * **No allocation per frame.** [`Scene::read`], [`Matching::update`], [`StatusBars::observe`] and
+//!   [`GridFinder::observe`] keep their buffers.
 //!
 //! The crate knows nothing about games. It has no list of colours that matter, no idea of a player,
 //! and no goals.

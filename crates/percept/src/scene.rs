@@ -64,7 +64,8 @@ pub struct Island {
 /// The objects of a frame: its connected areas of one colour. Cells are connected with their four
 /// neighbours.
 ///
-/// A scene can be read again and again; it keeps its buffers.
+/// A scene can be read again and again. It keeps its buffers, so that reading allocates no memory
+/// once they have grown.
 ///
 /// **Invariant:** every cell of the frame belongs to exactly one object.
 ///
@@ -97,6 +98,17 @@ pub struct Scene {
     islands: Vec<Island>,
     /// For each object, the index of its island; [`NO_ISLAND`] if nothing encloses the object.
     island_of: Vec<u16>,
+    /// The objects that enclose cells, while the objects are nested.
+    enclosing: Vec<Enclosing>,
+}
+
+/// An object that encloses cells.
+#[derive(Clone, Debug)]
+struct Enclosing {
+    /// The number of cells of the object and of those that it encloses.
+    filled: u16,
+    object: ObjectId,
+    enclosed: CellSet,
 }
 
 /// Marks an object that nothing encloses.
@@ -111,6 +123,7 @@ impl Default for Scene {
             adjacent: Vec::new(),
             islands: Vec::new(),
             island_of: Vec::new(),
+            enclosing: Vec::new(),
         }
     }
 }
@@ -253,7 +266,7 @@ impl Scene {
     fn nest(&mut self) {
         /// An object smaller than three cells in one direction encloses nothing.
         const MIN_SIDE: u8 = 3;
-        let mut enclosing: Vec<(u16, ObjectId, CellSet)> = Vec::new();
+        self.enclosing.clear();
         for (index, object) in self.objects.iter_mut().enumerate() {
             let bounds = object.bounds;
             if bounds.width().min(bounds.height()) < MIN_SIDE || object.is_rectangle() {
@@ -263,16 +276,21 @@ impl Scene {
             if let Some(enclosed) = enclosed {
                 object.holes = regions::count_connected(&enclosed);
                 let filled = object.area + enclosed.len() as u16;
-                enclosing.push((filled, ObjectId(index as u16), enclosed));
+                self.enclosing.push(Enclosing {
+                    filled,
+                    object: ObjectId(index as u16),
+                    enclosed,
+                });
             }
         }
         // From the outermost to the innermost, so that the last assignment is the innermost.
-        enclosing.sort_by_key(|&(filled, id, _)| (std::cmp::Reverse(filled), id));
-        for (_, container, enclosed) in &enclosing {
+        self.enclosing
+            .sort_unstable_by_key(|one| (std::cmp::Reverse(one.filled), one.object));
+        for container in &self.enclosing {
             for (index, object) in self.objects.iter_mut().enumerate() {
                 let (x, y) = object.center;
-                if index != container.index() && enclosed.contains(x, y) {
-                    object.parent = Some(*container);
+                if index != container.object.index() && container.enclosed.contains(x, y) {
+                    object.parent = Some(container.object);
                 }
             }
         }

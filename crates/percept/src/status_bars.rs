@@ -312,9 +312,14 @@ impl StatusBars {
                 return None;
             }
         }
-        let mut actions: Vec<u16> = run.to_vec();
-        actions.dedup();
-        self.is_regular(&actions).then(|| {
+        let mut distinct = 1;
+        for at in 1..run.len() {
+            if run[at] != run[distinct - 1] {
+                run[distinct] = run[at];
+                distinct += 1;
+            }
+        }
+        self.is_regular(&run[..distinct]).then(|| {
             let rest_line = if forward {
                 (first + used).min(usize::from(length) - 1)
             } else {
