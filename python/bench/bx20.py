@@ -12,9 +12,11 @@ CELL = 6
 WALL_WIDTH = 5
 ROOM_END = WALL_WIDTH + CELL * SIDE
 
-WALL, ROCK, ROCK_EDGE, POT, LIGHT, BRIGHT, WITHERED = 5, 3, 2, 12, 11, 0, 2
-DAY = {"ground": 4, "corner": 5, "glass": LIGHT}
-NIGHT = {"ground": 5, "corner": 4, "glass": 3}
+SHUTTER_SIZE = 5
+
+WALL, ROCK, ROCK_EDGE, POT, LIGHT, BRIGHT, WITHERED, SHUTTER = 5, 3, 2, 12, 11, 0, 2, 9
+DAY = {"ground": 4, "corner": 5, "glass": LIGHT, "shutter": SHUTTER}
+NIGHT = {"ground": 5, "corner": 4, "glass": 3, "shutter": BRIGHT}
 PLANTS = {"A": 14, "B": 10, "C": 7, "X": 15}
 
 # Directions, which are also the sides of the room: up, right, down, left.
@@ -23,12 +25,12 @@ STEPS = ((0, -1), (1, 0), (0, 1), (-1, 0))
 MAPS = [
     "++mmmm+++++/+.........+/+.........m/+.........m/+......a..m/+.........m/+.........+/+.........+/+..A......+/+.........+/+++++++++++",
     "+++++++++++/+....B....m/+.....A...m/+.....#...m/+.....b...m/m..a......m/m.........+/m.........+/m.........n/+.........n/++++mmmm+++",
-    "+++++++++++/m.........m/m.........m/m........Bm/m.........+/m.....A...+/m.a.......+/m.........+/m.........+/m........b+/+++mmmmmmm+",
-    "+++++++++++/m.........m/m.........m/m........Bm/m.........+/m.........+/m..aA.....+/m.........+/m........b+/m.........+/++++mmmmmm+",
+    "+++++++++++/m.........+/m.........+/m........B+/m.........+/m.....A...+/m.a.......+/m.........+/m.........+/m........b+/+++mmmmmmm+",
+    "+++++++++++/m.........+/m.........+/m........B+/m.........+/m.........+/m..aA.....+/m.........+/m........b+/m.........+/+mm+mmmmmm+",
     "++++mmmmm++/+.A.......+/m.........+/m........x+/m.........+/m.....X...+/m.........+/m.........+/m.........+/m.a.......+/+nnn++mmmm+",
-    "+mmmmmmmmm+/+.........+/+.........+/+....a....+/m....A....+/m.........+/m.........+/m.........+/m.........+/m.b.....B.+/++++++++mm+",
+    "++++mmmmmm+/+.....a...+/+.........m/m.........m/m....X....m/m.........m/m.......x.+/m.........+/+.....A...+/+.........+/+++++++++++",
     "+mmmmmmmmm+/+......b..m/+.........m/+...a.....m/+.A.......m/+.........m/+......B..m/+.........m/+.C.c.....m/+.........m/++++++mmm++",
-    "+++++++++++/m.........+/m.........+/m.........+/m.a....A..+/m......x.B+/m.......#.m/m.......#bm/m.........+/m.X.......+/+mmmmmmmmm+",
+    "+++mm++++++/m.........+/m.........+/m.........+/m.a....A..+/m......x.B+/m.......#.+/m.......#b+/m.........+/m.X.......+/+mmmmmmmmm+",
 ]
 
 SHAPES = {
@@ -106,6 +108,7 @@ class Plan:
 
     def background(self, shades):
         picture = np.full((64, 64), WALL, np.int8)
+        picture[:SHUTTER_SIZE, :SHUTTER_SIZE] = shades["shutter"]
 
         def stamp(cell, pixels):
             x, y = corner(cell)
@@ -138,13 +141,14 @@ class Bx20(ARCBaseGame):
             day = Sprite(pixels=plan.background(DAY), name="day", layer=0, collidable=False)
             night = Sprite(pixels=plan.background(NIGHT), name="night", layer=0, visible=False, collidable=False)
             levels.append(Level(sprites=[day, night], grid_size=(64, 64)))
-        super().__init__("bx20-v1", levels, Camera(width=64, height=64), available_actions=[6], seed=seed)
+        super().__init__("bx20-v1", levels, Camera(width=64, height=64), available_actions=[6, 7], seed=seed)
 
     def on_set_level(self, level):
         self.plan = self.plans[self.level_index]
         self.day = level.get_sprites_by_name("day")[0]
         self.night = level.get_sprites_by_name("night")[0]
         self.stems = [[pot] for pot in self.plan.pots]
+        self.history = []
         self.shown = []
         self.phases = []
         self.show(self.plants(self.stems))
@@ -168,18 +172,40 @@ class Bx20(ARCBaseGame):
         if self.action.id == GameAction.ACTION6:
             x, y = self.action.data["x"], self.action.data["y"]
             window = next((window for window in self.plan.windows if window.holds(x, y)), None)
+            before = [list(stem) for stem in self.stems]
             if window is not None:
                 pictures += self.open(window)
-            elif WALL_WIDTH <= x < ROOM_END and WALL_WIDTH <= y < ROOM_END:
+            elif x < SHUTTER_SIZE and y < SHUTTER_SIZE:
                 pictures += self.darken()
             else:
-                spot = block(2, 2, ROCK, min(x, 62), min(y, 62), 20)
-                pictures.append(lambda: self.show([*self.plants(self.stems), spot]))
+                spot = self.outline(min(max(x - 1, 0), 60), min(max(y - 1, 0), 60))
+                pictures.append(lambda: self.show([*self.plants(self.stems), *spot]))
+            if self.stems != before:
+                self.history.append(before)
             if self.in_flower():
                 for petals in (BRIGHT, LIGHT, BRIGHT, LIGHT):
                     pictures.append(lambda petals=petals: self.show(self.plants(self.stems, petals)))
+        elif self.action.id == GameAction.ACTION7:
+            if self.history:
+                self.stems = self.history.pop()
+            else:
+                everyone = range(len(self.stems))
+                pictures.append(lambda: self.show([*self.plants(self.stems), *self.hearts(self.stems, everyone)]))
         pictures.append(lambda: self.show(self.plants(self.stems)))
         return pictures
+
+    @staticmethod
+    def outline(x, y):
+        sides = [(4, 1, 0, 0), (4, 1, 0, 3), (1, 4, 0, 0), (1, 4, 3, 0)]
+        return [block(width, height, WITHERED, x + dx, y + dy, 20) for width, height, dx, dy in sides]
+
+    @staticmethod
+    def hearts(stems, plants):
+        sprites = []
+        for plant in plants:
+            x, y = corner(stems[plant][-1])
+            sprites.append(block(2, 2, LIGHT, x + 2, y + 2, 21))
+        return sprites
 
     def open(self, window):
         plan = self.plan
@@ -188,12 +214,12 @@ class Bx20(ARCBaseGame):
         lit, strained = [], []
         for plant, stem in enumerate(before):
             tip = stem[-1]
-            if tip == plan.places[plant] or not window.covers(tip) or self.shaded(tip, window.side, opaque):
+            if not window.covers(tip) or self.shaded(tip, window.side, opaque):
                 continue
             direction = window.side ^ 2 if plan.shy[plant] else window.side
             ahead = (tip[0] + STEPS[direction][0], tip[1] + STEPS[direction][1])
             lit.append(plant)
-            if ahead in opaque or not (0 <= ahead[0] < SIDE and 0 <= ahead[1] < SIDE):
+            if tip == plan.places[plant] or ahead in opaque or not (0 <= ahead[0] < SIDE and 0 <= ahead[1] < SIDE):
                 strained.append((plant, direction))
             else:
                 self.stems[plant].append(ahead)
@@ -203,13 +229,6 @@ class Bx20(ARCBaseGame):
             glass = block(width, height, BRIGHT, left, top, 20)
             return [*self.plants(before), glass, *self.beams(window, opaque, part)]
 
-        def hearts():
-            sprites = []
-            for plant in lit:
-                x, y = corner(before[plant][-1])
-                sprites.append(block(2, 2, LIGHT, x + 2, y + 2, 21))
-            return sprites
-
         def strains():
             sprites = []
             for plant, direction in strained:
@@ -218,7 +237,7 @@ class Bx20(ARCBaseGame):
                 sprites += self.bud(x + dx, y + dy, plant, 21)
             return sprites
 
-        pictures = [lambda: self.show(scene(2)), lambda: self.show(scene(1) + hearts())]
+        pictures = [lambda: self.show(scene(2)), lambda: self.show(scene(1) + self.hearts(before, lit))]
         if strained:
             pictures.append(lambda: self.show(scene(1) + strains()))
         return pictures
@@ -295,9 +314,8 @@ class Bx20(ARCBaseGame):
                         sprites.append(block(8, 2, color, x - 4, y + 2, plant + 1))
             x, y = corner(stem[-1])
             if stem[-1] == self.plan.places[plant]:
-                sprites.append(Sprite(pixels=shape("round", petals, color), x=x, y=y, layer=plant + 1, collidable=False))
-            else:
-                sprites += self.bud(x, y, plant, plant + 1)
+                sprites.append(Sprite(pixels=shape("place", petals, petals), x=x, y=y, layer=plant + 1, collidable=False))
+            sprites += self.bud(x, y, plant, plant + 1)
         return sprites
 
     def bud(self, x, y, plant, layer):

@@ -7,8 +7,9 @@
 //!   tip or flower in each row or column. If the light meets a tip first, the tip grows one cell
 //!   towards the window, or one cell away from it if the plant is shy. A tip does not grow if that
 //!   cell is not free.
-//! * A click into the room darkens it: every plant that has grown loses the cell at its end.
-//! * A tip on its own bloom cell is a flower and does not grow. Darkness removes it like any other
+//! * A click on the shutter, the blue corner of the wall, darkens the room: every plant that has
+//!   grown loses the cell at its end.
+//! * A tip on its own bloom cell is in flower and does not grow. Darkness removes it like any other
 //!   tip.
 //! * The level is won when every plant is in flower.
 //!
@@ -41,9 +42,9 @@ impl Game for Bx20 {
             Baseline::from_optimum(13),
             Baseline::from_optimum(18),
             Baseline::from_optimum(13),
-            Baseline::from_optimum(19),
+            Baseline::from_optimum(18),
         ],
-        actions: ActionSet::of(&[ActionKind::Action6]),
+        actions: ActionSet::of(&[ActionKind::Action6, ActionKind::Action7]),
         tags: &["click"],
         frames_per_second: 8,
         seeded: false,
@@ -84,7 +85,7 @@ impl Game for Bx20 {
                 }
             }
             draw::light(level, &before, window, &growth, sink);
-        } else if draw::in_room(x, y) {
+        } else if draw::on_shutter(x, y) {
             board.shrink(&level.layout);
             draw::darkness(level, &before, board, sink);
         } else {
@@ -101,18 +102,30 @@ impl Game for Bx20 {
         draw::settled(level, &state.board, frame);
     }
 
+    fn on_undo(
+        level: &Level,
+        state: &mut StateOf<Self>,
+        restored: bool,
+        sink: &mut impl FrameSink,
+    ) -> Outcome {
+        if !restored {
+            draw::nothing_to_undo(level, &state.board, sink);
+        }
+        Outcome::Continue
+    }
+
     #[inline]
     fn clicks(level: &Level, _state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {
         level
             .windows
             .iter()
             .map(Window::center)
-            .chain([draw::MIDDLE])
+            .chain([draw::SHUTTER_MIDDLE])
     }
 }
 
 /// For each plant, the direction in which the light of a window makes its tip grow (`NONE` if the
-/// tip is not lit or is a flower), and the cell it grows into (`NONE` if it cannot grow).
+/// tip is not lit), and the cell it grows into (`NONE` if it cannot grow or is in flower).
 type Growth = [(u8, u8); MAX_PLANTS];
 
 fn growth(layout: &Layout, board: &Board, window: &Window) -> Growth {
@@ -120,10 +133,7 @@ fn growth(layout: &Layout, board: &Board, window: &Window) -> Growth {
     let opaque = layout.rocks | board.plants;
     for (plant, grown) in growth.iter_mut().enumerate().take(layout.count) {
         let tip = board.tips[plant];
-        if tip == layout.bloom_cells[plant]
-            || !window.covers(tip)
-            || RAYS[usize::from(window.side)][usize::from(tip)] & opaque != 0
-        {
+        if !window.covers(tip) || RAYS[usize::from(window.side)][usize::from(tip)] & opaque != 0 {
             continue;
         }
         let direction = if layout.shy[plant] {
@@ -132,7 +142,8 @@ fn growth(layout: &Layout, board: &Board, window: &Window) -> Growth {
             window.side
         };
         let ahead = neighbour(tip, direction);
-        let free = ahead != NONE && opaque & bit(ahead) == 0;
+        let in_flower = tip == layout.bloom_cells[plant];
+        let free = !in_flower && ahead != NONE && opaque & bit(ahead) == 0;
         *grown = (direction, if free { ahead } else { NONE });
     }
     growth
@@ -145,13 +156,46 @@ mod tests {
     use super::board::SIDE;
     use super::*;
 
+    #[test]
+    fn tip_in_flower_does_not_grow_but_darkness_removes_it() {
+        let up = [Some(0); 4];
+        let flower = after(1, &[&up[..], &[Some(1); 4]].concat());
+        let lit = after(1, &[&up[..], &[Some(1); 5]].concat());
+        assert_eq!(flower, lit);
+        let shorter = after(1, &[&up[..], &[Some(1); 4], &[None]].concat());
+        assert_eq!(shorter, after(1, &[&up[..], &[Some(1); 3]].concat()));
+    }
+
+    #[test]
+    fn click_into_the_room_changes_nothing() {
+        let level = Level::of(LevelIndex(0));
+        let mut state = Bx20::start(&level);
+        Bx20::step(
+            &level,
+            &mut state,
+            Action::Action6 { x: 8, y: 3 },
+            &mut NoFrames,
+        );
+        let grown = [
+            Action::Action6 { x: 23, y: 3 },
+            Action::Action6 { x: 32, y: 32 },
+        ]
+        .map(|click| {
+            Bx20::step(&level, &mut state, click, &mut NoFrames);
+            state.board
+        });
+        assert!(grown[0] == grown[1] && grown[0] != Bx20::start(&level).board);
+    }
+
     /// Returns the board of a level after some clicks. Levels are numbered from 1. A click is the
     /// index of a window in the level, or `None` for darkness.
     fn after(level: u8, clicks: &[Option<usize>]) -> Board {
         let level = Level::of(LevelIndex(level - 1));
         let mut state = Bx20::start(&level);
         for click in clicks {
-            let (x, y) = click.map_or(draw::MIDDLE, |window| level.windows[window].center());
+            let (x, y) = click.map_or(draw::SHUTTER_MIDDLE, |window| {
+                level.windows[window].center()
+            });
             Bx20::step(&level, &mut state, Action::Action6 { x, y }, &mut NoFrames);
         }
         state.board
@@ -177,10 +221,10 @@ mod tests {
     fn plant_shades_another_plant() {
         // After three steps down, the second plant is in the shadow of the first one's stem; after
         // one step it is not.
-        let (hidden, open) = (after(3, &[Some(1), Some(1), Some(1)]), after(3, &[Some(1)]));
+        let (hidden, open) = (after(3, &[Some(0), Some(0), Some(0)]), after(3, &[Some(0)]));
         let moved = |clicks: &[Option<usize>]| after(3, clicks).tips[1];
-        assert_eq!(moved(&[Some(1), Some(1), Some(1), Some(2)]), hidden.tips[1]);
-        assert_eq!(moved(&[Some(1), Some(2)]), open.tips[1] - 1);
+        assert_eq!(moved(&[Some(0), Some(0), Some(0), Some(1)]), hidden.tips[1]);
+        assert_eq!(moved(&[Some(0), Some(1)]), open.tips[1] - 1);
     }
 
     #[test]

@@ -15,8 +15,10 @@ const CELL: u8 = 6;
 const WALL_WIDTH: u8 = 5;
 const ROOM_END: u8 = WALL_WIDTH + CELL * SIDE;
 
-/// The middle pixel of the room. A click on it darkens the room.
-pub(super) const MIDDLE: (u8, u8) = (SIZE as u8 / 2, SIZE as u8 / 2);
+/// The width and height of the shutter in the upper left corner of the wall.
+const SHUTTER_SIZE: u8 = 5;
+/// The middle pixel of the shutter. A click on it darkens the room.
+pub(super) const SHUTTER_MIDDLE: (u8, u8) = (SHUTTER_SIZE / 2, SHUTTER_SIZE / 2);
 
 const WALL: u8 = 5;
 const ROCK: u8 = 3;
@@ -25,6 +27,7 @@ const POT: u8 = 12;
 const LIGHT: u8 = 11;
 const BRIGHT: u8 = 0;
 const WITHERED: u8 = 2;
+const SHUTTER: u8 = 9;
 
 /// The colours of the room in daylight or in darkness.
 #[derive(Clone, Copy)]
@@ -32,25 +35,28 @@ pub(super) struct Shades {
     ground: u8,
     corner: u8,
     glass: u8,
+    shutter: u8,
 }
 
 pub(super) const DAY: Shades = Shades {
     ground: 4,
     corner: 5,
     glass: LIGHT,
+    shutter: SHUTTER,
 };
 pub(super) const NIGHT: Shades = Shades {
     ground: 5,
     corner: 4,
     glass: 3,
+    shutter: BRIGHT,
 };
 
 /// The letter of each plant in the maps, and its colour.
 pub(super) const PLANT_COLORS: [(u8, u8); 4] = [(b'A', 14), (b'B', 10), (b'C', 7), (b'X', 15)];
 
-/// Returns whether a pixel lies in the room.
-pub(super) fn in_room(x: u8, y: u8) -> bool {
-    (WALL_WIDTH..ROOM_END).contains(&x) && (WALL_WIDTH..ROOM_END).contains(&y)
+/// Returns whether a pixel lies on the shutter.
+pub(super) fn on_shutter(x: u8, y: u8) -> bool {
+    x < SHUTTER_SIZE && y < SHUTTER_SIZE
 }
 
 /// Returns the left, top, width and height of a window on the frame. A click in this area opens the
@@ -69,6 +75,7 @@ pub(super) fn window_area(window: &Window) -> (u8, u8, u8, u8) {
 /// Draws everything that does not change in a level.
 pub(super) fn background(level: &Level, shades: Shades) -> Frame {
     let mut frame = Frame::filled(WALL);
+    frame.block::<5, 5>(0, 0, shades.shutter);
     for cell in 0..SIDE * SIDE {
         let (x, y) = corner(cell);
         frame.block::<6, 6>(x, y, shades.ground);
@@ -107,10 +114,9 @@ fn plants(level: &Level, board: &Board, petals: u8, frame: &mut Frame) {
         let tip = board.tips[plant];
         let (x, y) = corner(tip);
         if tip == level.layout.bloom_cells[plant] {
-            frame.stamp_over(x, y, &painted(&FLOWER, petals, color), TRANSPARENT);
-        } else {
-            bud(frame, x, y, color, level.layout.shy[plant]);
+            frame.stamp_over(x, y, &painted(&BLOOM_CELL, petals, petals), TRANSPARENT);
         }
+        bud(frame, x, y, color, level.layout.shy[plant]);
     }
 }
 
@@ -222,15 +228,23 @@ pub(super) fn darkness(level: &Level, before: &Board, after: &Board, sink: &mut 
     });
 }
 
-/// Draws a spot where a click on the wall had no effect.
+/// Draws a grey square where a click had no effect.
 pub(super) fn idle(level: &Level, board: &Board, x: u8, y: u8, sink: &mut impl FrameSink) {
     sink.frame(|frame| {
         settled(level, board, frame);
-        frame.block::<2, 2>(
-            usize::from(x).min(SIZE - 2),
-            usize::from(y).min(SIZE - 2),
-            ROCK,
-        );
+        let corner = |at: u8| usize::from(at.saturating_sub(1)).min(SIZE - 4);
+        frame.outline(corner(x), corner(y), 4, 4, WITHERED);
+    });
+}
+
+/// Shows that there is nothing to undo: the centres of all tips light up.
+pub(super) fn nothing_to_undo(level: &Level, board: &Board, sink: &mut impl FrameSink) {
+    sink.frame(|frame| {
+        settled(level, board, frame);
+        for &tip in &board.tips[..level.layout.count] {
+            let (x, y) = corner(tip);
+            frame.block::<2, 2>(x + 2, y + 2, LIGHT);
+        }
     });
 }
 
@@ -271,9 +285,6 @@ const BLOOM_CELL: Shape = [
     *b".1111.", *b"1....1", *b"1....1", *b"1....1", *b"1....1", *b".1111.",
 ];
 const POT_SHAPE: Shape = [
-    *b".1111.", *b"111111", *b"112211", *b"112211", *b"111111", *b".1111.",
-];
-const FLOWER: Shape = [
     *b".1111.", *b"111111", *b"112211", *b"112211", *b"111111", *b".1111.",
 ];
 const ROCK_SHAPE: Shape = [
