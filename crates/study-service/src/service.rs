@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use rhae_protocol::{StudyChain, StudyEvent, StudyId, StudyRecord};
 use rhae_store::{PlayId, StoreError, StudyAppend, StudyFile, StudyStore};
@@ -12,8 +13,10 @@ use crate::StudyError;
 
 /// The number of records per read.
 const PAGE: u32 = 5_000;
-/// How often a command is decided again because another server has appended first.
-const MAX_ATTEMPTS: usize = 100;
+/// How long a command is decided again because other servers have appended first. The server that
+/// has just appended needs not read before its next append, so it may win many times in a row; the
+/// limit is a time, shorter than the timeouts of clients, and not a number of attempts.
+const MAX_CONTENTION: Duration = Duration::from_secs(8);
 
 /// The studies of a database.
 ///
@@ -161,7 +164,8 @@ impl StudyService {
         let slot = self.slot(id);
         let mut slot = slot.lock().await;
         let mut is_current = false;
-        for _ in 0..MAX_ATTEMPTS {
+        let started = Instant::now();
+        while started.elapsed() < MAX_CONTENTION {
             if slot.is_none() {
                 self.catch_up(id, &mut slot).await?;
                 is_current = true;
