@@ -14,7 +14,7 @@ use crate::StudyError;
 /// The number of records per read.
 const PAGE: u32 = 5_000;
 /// How long a command is decided again because other servers have appended first. The server that
-/// has just appended needs not read before its next append, so it may win many times in a row; the
+/// has just appended does not read before its next append, so it may win many times in a row. The
 /// limit is a time, shorter than the timeouts of clients, and not a number of attempts.
 const MAX_CONTENTION: Duration = Duration::from_secs(8);
 
