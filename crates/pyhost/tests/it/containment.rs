@@ -146,11 +146,33 @@ fn other_files_do_not_exist_in_a_private_root() {
 
 #[test]
 fn much_output_is_discarded() {
-    let Some(games) = games_on(&[], &hostile()) else {
-        return;
-    };
-    let reason = failure(&games, "outp");
-    assert!(reason.contains("all output was accepted"), "{reason}");
+    for system in SYSTEMS {
+        let Some(games) = games_on(system, &hostile()) else {
+            return;
+        };
+        let reason = failure(&games, "outp");
+        assert!(
+            reason.contains("all output was accepted"),
+            "{system:?}: {reason}"
+        );
+    }
+}
+
+#[test]
+fn older_systems_refuse_network_processes_and_files() {
+    for system in &SYSTEMS[1..] {
+        let Some(games) = games_on(system, &hostile()) else {
+            return;
+        };
+        for name in ["sock", "fork", "kill", "writ", "home"] {
+            let reason = failure(&games, name);
+            // In a private root, the files of the user do not exist.
+            assert!(
+                reason.contains("PermissionError") || reason.contains("FileNotFoundError"),
+                "{system:?}: {reason}"
+            );
+        }
+    }
 }
 
 #[test]
