@@ -32,6 +32,35 @@ provider = "mock"
 replies = ["yes", "no"]
 "#;
 
+/// `docs/models.md` shows all optional tables with the defaults, which this test compares with the
+/// code.
+#[test]
+fn documented_settings_are_the_defaults() {
+    let docs = include_str!("../../../../docs/models.md");
+    let (_, rest) = docs
+        .split_once("The values shown are the defaults.")
+        .unwrap();
+    let tables = rest
+        .split("```")
+        .nth(1)
+        .unwrap()
+        .strip_prefix("toml")
+        .unwrap();
+    let required = "[models.big]\nprovider = \"mock\"\nreplies = [\"yes\"]\n";
+    let settings = |tables: &str| {
+        let models = Models::parse(&format!("{required}{tables}")).unwrap();
+        serde_json::to_value(models.find("big").unwrap()).unwrap()
+    };
+    let defaults = settings("");
+    assert_eq!(settings(tables), defaults);
+    for table in ["limits", "timeouts", "retries", "breaker"] {
+        assert!(tables.contains(&format!("[models.big.{table}]")), "{table}");
+        for name in defaults[table].as_object().unwrap().keys() {
+            assert!(tables.contains(&format!("\n{name} = ")), "{table}.{name}");
+        }
+    }
+}
+
 #[test]
 fn file_is_parsed() {
     let models = Models::parse(FILE).unwrap();
