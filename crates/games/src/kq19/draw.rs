@@ -74,8 +74,8 @@ const fn paint(body: u8, edge: u8) -> Paint {
     Paint { body, edge, cells }
 }
 
-/// Returns whether a pixel of a cell lies on the outline of the body. A corner is open where the
-/// body continues diagonally, so that a diagonal contact is drawn as a bridge.
+/// Returns whether a pixel of a cell lies on the outline of the body. Cells that touch only at a
+/// corner are different bodies, so their outlines stay closed.
 const fn is_edge(around: usize, x: usize, y: usize) -> bool {
     const LAST: usize = CELL - 1;
     let beyond_row = if y == 0 {
@@ -93,7 +93,7 @@ const fn is_edge(around: usize, x: usize, y: usize) -> bool {
         (false, false) => false,
         (true, false) => !beyond_row,
         (false, true) => !beyond_column,
-        (true, true) => beyond_row != beyond_column || !beyond_corner,
+        (true, true) => !(beyond_row && beyond_column && beyond_corner),
     }
 }
 
@@ -127,36 +127,13 @@ pub(super) fn background(
     for (kind, set) in targets.into_iter().enumerate() {
         for (x, y) in cells(set) {
             let (left, top) = corner(x, y);
-            frame.stamp(
-                left,
-                top,
-                &OUTLINES[kind].cells[without_bridges(around(set, x, y))],
-            );
+            frame.stamp(left, top, &OUTLINES[kind].cells[around(set, x, y)]);
         }
     }
     if has_bar {
         frame.rect(ORIGIN, BAR_TOP, BAR_LENGTH, 2, BAR_TRACK);
     }
     frame
-}
-
-/// Removes each diagonal neighbour of a cell unless both sides next to that corner are neighbours,
-/// too, because a target outline has no bridges between cells that touch only diagonally.
-const fn without_bridges(around: usize) -> usize {
-    let (rows, columns) = (around & 0b0011, around & 0b1100);
-    let up = if rows & 0b01 != 0 { 0b0011_0000 } else { 0 };
-    let down = if rows & 0b10 != 0 { 0b1100_0000 } else { 0 };
-    let left = if columns & 0b0100 != 0 {
-        0b0101_0000
-    } else {
-        0
-    };
-    let right = if columns & 0b1000 != 0 {
-        0b1010_0000
-    } else {
-        0
-    };
-    around & (0b1111 | (up | down) & (left | right))
 }
 
 const GLUE_SPOT: [[u8; CELL]; CELL] = {
@@ -176,6 +153,7 @@ pub(super) fn heap(room: &Room, state: &StateOf<Kq19>, look: Look, frame: &mut F
     ground(room, state, frame);
     let heap = &state.board;
     let all = heap.all();
+    let glued = room.ground.glue();
     for (grains, own) in heap.grains.into_iter().zip(&PAINTS) {
         let paint = match look {
             Look::Plain | Look::Melting => own,
@@ -187,6 +165,7 @@ pub(super) fn heap(room: &Room, state: &StateOf<Kq19>, look: Look, frame: &mut F
             match (look, heap.hard) {
                 (Look::Melting, _) => frame.block::<CELL, CELL>(left, top, paint.body),
                 (_, true) => frame.stamp(left, top, &paint.cells[around(all, x, y)]),
+                (_, false) if glued & cell(x, y) != 0 => small_bead(frame, left, top, paint),
                 (_, false) => bead(frame, left, top, paint),
             }
         }
@@ -235,7 +214,7 @@ pub(super) fn motion(
             let (left, top) = corner(x, y);
             if heap.hard {
                 frame.stamp(left, top, &paint.cells[around(all, x, y)]);
-            } else if caught >> (y * SIDE + x) & 1 == 1 {
+            } else if caught & cell(x, y) != 0 {
                 frame.block::<3, 3>(left + 1, top + 1, paint.edge);
             } else {
                 squashed(frame, left, top, direction, paint);
@@ -264,6 +243,12 @@ const fn corner(x: usize, y: usize) -> (usize, usize) {
 fn bead(frame: &mut Frame, left: usize, top: usize, paint: &Paint) {
     frame.block::<3, 5>(left + 1, top, paint.edge);
     frame.block::<5, 3>(left, top + 1, paint.edge);
+    frame.block::<3, 3>(left + 1, top + 1, paint.body);
+}
+
+/// Draws a loose grain on glue, so small that the glue stays visible all around it.
+#[inline]
+fn small_bead(frame: &mut Frame, left: usize, top: usize, paint: &Paint) {
     frame.block::<3, 3>(left + 1, top + 1, paint.body);
 }
 
@@ -297,7 +282,7 @@ fn contact(frame: &mut Frame, x: usize, y: usize, direction: Direction) {
 }
 
 /// Marks the grains that are on their target, and the grains of a hard body that cover glue. A
-/// loose grain on glue needs no mark, because the corners of the glue below it stay visible.
+/// loose grain on glue needs no mark, because the glue stays visible around it.
 #[inline]
 fn marks(room: &Room, heap: &Heap, shown: CellSet, frame: &mut Frame) {
     let seated = heap.grains[0] & room.targets[0] | heap.grains[1] & room.targets[1];

@@ -54,11 +54,11 @@ pub(super) const fn shifted(set: CellSet, direction: Direction) -> CellSet {
     }
 }
 
-/// Returns the set together with the eight cells around each of its cells.
+/// Returns the set together with the four neighbours of each of its cells.
 #[inline]
 const fn with_neighbours(set: CellSet) -> CellSet {
     let row = set | (set & !LAST_COLUMN) << 1 | (set & !FIRST_COLUMN) >> 1;
-    (row | row << SIDE | row >> SIDE) & ROOM
+    (row | set << SIDE | set >> SIDE) & ROOM
 }
 
 /// Returns which of the eight neighbours of a cell are in a set, one bit for each: up, down, left,
@@ -136,8 +136,8 @@ impl Ground {
     }
 
     /// Returns the grains that a step does not move. A stuck grain makes others stuck: in a loose
-    /// heap the grain that would move into its cell, in a hard heap all grains that touch it,
-    /// corners included.
+    /// heap the grain that would move into its cell, in a hard heap all grains that share an edge
+    /// with it.
     #[inline]
     pub(super) fn stuck(&self, heap: &Heap, direction: Direction) -> CellSet {
         let all = heap.all();
@@ -220,15 +220,15 @@ mod tests {
     }
 
     #[test]
-    fn hard_grains_are_connected_by_corners() {
+    fn hard_grains_are_connected_by_edges_only() {
         let ground = Ground::new(cell(4, 5), 0);
         let heap = Heap {
-            grains: [cell(3, 5) | cell(2, 4), cell(6, 6)],
+            grains: [cell(3, 5) | cell(3, 4), cell(2, 3)],
             hard: true,
         };
         assert_eq!(
             ground.stuck(&heap, Direction::Right),
-            cell(3, 5) | cell(2, 4)
+            cell(3, 5) | cell(3, 4)
         );
         assert_eq!(
             ground.stuck(

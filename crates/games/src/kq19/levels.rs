@@ -1,7 +1,7 @@
 //! The levels as text maps.
 //!
 //! `#` is wall, `~` is glue, `a` and `b` are grains of the two kinds, and `A` and `B` are the cells
-//! that they must fill. Grains cannot leave the map. The comment before each level says what the
+//! that they must fill. `d` is a grain of the second kind on a cell that its kind must fill. Grains cannot leave the map. The comment before each level says what the
 //! level teaches.
 
 use rhae_engine::{LevelIndex, TextMap};
@@ -28,7 +28,9 @@ pub(super) fn room(index: LevelIndex) -> Room {
             .fold(0, |set: CellSet, (x, y)| set | cell(x, y))
     };
     let (walls, glue) = (all(b'#'), all(b'~'));
-    let (grains, targets) = ([all(b'a'), all(b'b')], [all(b'A'), all(b'B')]);
+    let on_target = all(b'd');
+    let grains = [all(b'a'), all(b'b') | on_target];
+    let targets = [all(b'A'), all(b'B') | on_target];
     Room {
         ground: Ground::new(walls, glue),
         start: Heap {
@@ -62,7 +64,7 @@ const LEVELS: [LevelSpec; 8] = [
     },
     // A ledge folds a row of grains.
     LevelSpec {
-        budget: Some(45),
+        budget: Some(30),
         map: "
             ...........
             .......AA..
@@ -79,13 +81,13 @@ const LEVELS: [LevelSpec; 8] = [
     },
     // Glue holds loose grains; a hard heap crosses it.
     LevelSpec {
-        budget: Some(56),
+        budget: Some(26),
         map: "
             ......~....
             ......~....
-            ......~..A.
-            ......~.AA.
-            ..##..~.A..
+            ......~.A..
+            ......~AA..
+            ..##..~A...
             ......~....
             ......~....
             ......~....
@@ -96,7 +98,7 @@ const LEVELS: [LevelSpec; 8] = [
     },
     // One cell of glue holds a grain while the others move.
     LevelSpec {
-        budget: Some(60),
+        budget: Some(30),
         map: "
             ###########
             #.........#
@@ -113,7 +115,7 @@ const LEVELS: [LevelSpec; 8] = [
     },
     // A wall stops one hard body while the other one approaches it.
     LevelSpec {
-        budget: Some(64),
+        budget: Some(32),
         map: "
             ...........
             ...........
@@ -130,13 +132,13 @@ const LEVELS: [LevelSpec; 8] = [
     },
     // Grains held by glue are overtaken by the other kind.
     LevelSpec {
-        budget: Some(60),
+        budget: Some(28),
         map: "
             ###########
             #.........#
             #.........#
-            #...ABAB..#
             #.........#
+            #...ABAB..#
             #.........#
             #....~....#
             #.........#
@@ -145,31 +147,31 @@ const LEVELS: [LevelSpec; 8] = [
             ###########
         ",
     },
-    // The heap must be shaped on one side of the glue and carried to the other.
+    // Both bars must be turned upright, which takes two changes between loose and hard.
     LevelSpec {
-        budget: Some(68),
+        budget: Some(40),
         map: "
             ###########
-            #....~....#
-            #....~.AB.#
-            #....~.BA.#
-            #....~....#
-            #....~....#
-            #..#.~....#
-            #....~....#
-            #.aa.~....#
-            #.bb.~....#
+            ###########
+            ##aa...A~##
+            ##.....A.##
+            ##.......##
+            ##.......##
+            ##.......##
+            ##.#.bd..##
+            ##....B..##
+            ###########
             ###########
         ",
     },
     // The two bars must change sides at a cell of glue and then cross the row of glue in the hard
     // state.
     LevelSpec {
-        budget: Some(88),
+        budget: Some(40),
         map: "
             ###########
-            #...B.A...#
-            #...B.A...#
+            #...BA....#
+            #...BA....#
             #.........#
             #~~~~~~~~~#
             #.........#
