@@ -7,10 +7,10 @@
 //! * Each being wants the token of at most one neighbour; see [`wants`]. A hand is drawn from each
 //!   being to the neighbour whose token it wants.
 //! * When the bell rings, all beings in a closed loop of wants trade at once: each receives the
-//!   token that it wants.
+//!   token that it wants. A level allows a few rings. A bell without a closed loop is refused and
+//!   not counted.
 //! * The level is won when every shrine has a being on it that holds a token of the shrine's
-//!   colour. It is lost when the budget of actions is used up. Blocked steps and clicks without
-//!   effect do not use up the budget; an undo does.
+//!   colour. It cannot be lost; undo restores the rings, too.
 //!
 //! Other files compute the wants (`wants.rs`), define the levels (`levels.rs`) and draw them
 //! (`draw.rs`).
@@ -62,6 +62,8 @@ pub(crate) struct Board {
     token: [u8; MAX_BEINGS],
     /// The being that the keys move.
     chosen: u8,
+    /// The number of rings left.
+    rings: u8,
 }
 
 impl Game for Hk26 {
@@ -69,13 +71,13 @@ impl Game for Hk26 {
         id: "hk26-v1",
         baselines: &[
             Baseline::from_optimum(7),
-            Baseline::from_optimum(17),
+            Baseline::from_optimum(20),
             Baseline::from_optimum(22),
             Baseline::from_optimum(20),
             Baseline::from_optimum(25),
             Baseline::from_optimum(27),
             Baseline::from_optimum(23),
-            Baseline::from_optimum(41),
+            Baseline::from_optimum(31),
         ],
         actions: ActionSet::ARROWS
             .with(ActionKind::Action5)
@@ -89,8 +91,7 @@ impl Game for Hk26 {
 
     type Level = Level;
     type Board = Board;
-    /// The number of actions left before the level is lost.
-    type Spent = u16;
+    type Spent = ();
 
     fn level(index: LevelIndex, _seed: u64) -> Level {
         Level::new(&levels::ALL[index.get()])
@@ -99,7 +100,7 @@ impl Game for Hk26 {
     fn start(level: &Level) -> StateOf<Self> {
         State {
             board: level.start,
-            spent: level.budget,
+            spent: (),
         }
     }
 
@@ -125,17 +126,15 @@ impl Game for Hk26 {
     }
 
     fn on_undo(
-        _level: &Level,
+        level: &Level,
         state: &mut StateOf<Self>,
-        _restored: bool,
-        _sink: &mut impl FrameSink,
+        restored: bool,
+        sink: &mut impl FrameSink,
     ) -> Outcome {
-        state.spent = state.spent.saturating_sub(1);
-        if state.spent == 0 {
-            Outcome::GameOver
-        } else {
-            Outcome::Continue
+        if !restored {
+            draw::nothing_to_undo(level, state, sink);
         }
+        Outcome::Continue
     }
 
     #[inline]
@@ -151,28 +150,28 @@ impl Game for Hk26 {
         packer.put_bytes(state.board.square, 7);
         packer.put_bytes(state.board.token, 4);
         packer.put(u64::from(state.board.chosen), 3);
-        packer.put(u64::from(state.spent), 16);
+        packer.put(u64::from(state.board.rings), 4);
         packer.finish()
     }
 
     #[inline]
     fn unpack(_level: &Level, packed: u128) -> Option<StateOf<Self>> {
         let mut fields = Unpacker::new(packed);
-        let (spent, chosen) = (fields.take(16) as u16, fields.take_u8(3));
+        let (rings, chosen) = (fields.take_u8(4), fields.take_u8(3));
         let (token, square) = (fields.take_bytes(4), fields.take_bytes(7));
         Some(State {
             board: Board {
                 square,
                 token,
                 chosen,
+                rings,
             },
-            spent,
+            spent: (),
         })
     }
 }
 
-/// Moves the chosen being by one square. If the way is blocked, shows the obstacle and charges
-/// nothing.
+/// Moves the chosen being by one square. If the way is blocked, shows the obstacle.
 fn walk(
     level: &Level,
     state: &mut StateOf<Hk26>,
@@ -191,23 +190,24 @@ fn walk(
     let before = state.clone();
     state.board.square[chosen] = goal;
     draw::slide(level, &before, state, direction, sink);
-    charge(level, state, sink)
+    outcome(level, state, sink)
 }
 
-/// Rings the bell: every closed loop of wants trades. The action is charged even if there is no
-/// closed loop.
+/// Rings the bell: every closed loop of wants trades. Without a closed loop, or without rings left,
+/// the bell is refused.
 fn ring(level: &Level, state: &mut StateOf<Hk26>, sink: &mut impl FrameSink) -> Outcome {
     let wants = Wants::of(level, &state.board);
-    if wants.in_loop == 0 {
+    if wants.in_loop == 0 || state.board.rings == 0 {
         draw::refusal(level, state, &wants, sink);
-    } else {
-        draw::trade(level, state, &wants, sink);
-        state.board.token = wants.traded(&state.board.token, level.count);
+        return Outcome::Continue;
     }
-    charge(level, state, sink)
+    draw::trade(level, state, &wants, sink);
+    state.board.token = wants.traded(&state.board.token, level.count);
+    state.board.rings -= 1;
+    outcome(level, state, sink)
 }
 
-/// Makes the being under the click the chosen one. Any other click changes nothing and is free.
+/// Makes the being under the click the chosen one. Any other click changes nothing.
 fn choose(
     level: &Level,
     state: &mut StateOf<Hk26>,
@@ -225,7 +225,7 @@ fn choose(
         Some(being) if being != usize::from(state.board.chosen) && level.walks(being) => {
             state.board.chosen = being as u8;
             draw::greeting(level, state, sink);
-            charge(level, state, sink)
+            Outcome::Continue
         }
         _ => {
             draw::idle_click(level, state, x, y, sink);
@@ -234,15 +234,11 @@ fn choose(
     }
 }
 
-/// Charges one action and returns the outcome of the step.
-fn charge(level: &Level, state: &mut StateOf<Hk26>, sink: &mut impl FrameSink) -> Outcome {
-    state.spent -= 1;
+/// Returns the outcome of an action that changed positions or tokens.
+fn outcome(level: &Level, state: &StateOf<Hk26>, sink: &mut impl FrameSink) -> Outcome {
     if level.is_won(&state.board) {
         draw::triumph(level, state, sink);
         Outcome::LevelWon
-    } else if state.spent == 0 {
-        draw::exhaustion(level, state, sink);
-        Outcome::GameOver
     } else {
         Outcome::Continue
     }

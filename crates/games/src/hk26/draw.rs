@@ -21,16 +21,19 @@ const STUMP: u8 = 3;
 const LIGHT: u8 = 0;
 /// The colour of a hand whose want is not part of a closed loop.
 const HAND: u8 = 7;
-const BAR: u8 = 10;
-const BAR_GONE: u8 = 3;
+const BELL: u8 = 10;
+const BELL_GONE: u8 = 3;
+/// The colour of everything that a refusal points at.
+const REFUSED: u8 = 6;
 
 /// The distance from one square to the next.
 const PITCH: usize = 9;
 /// The height of the board in pixels.
 const BOARD_HEIGHT: usize = ROWS * PITCH + 1;
-const BAR_X: usize = 2;
-const BAR_Y: usize = 58;
-const BAR_WIDTH: usize = 60;
+/// The position of the first ring left, the size of each, and the distance to the next.
+const BELLS: (usize, usize) = (2, 58);
+const BELL_SIZE: usize = 4;
+const BELL_PITCH: usize = 7;
 
 /// Returns the upper left pixel of a square.
 const fn corner(square: u8) -> (usize, usize) {
@@ -85,7 +88,7 @@ pub(crate) fn background(level: &Level, map: &TextMap) -> Frame {
         frame.outline(x, y, 8, 8, color);
         frame.outline(x + 1, y + 1, 6, 6, color);
     }
-    frame.rect(BAR_X, BAR_Y, BAR_WIDTH, 3, BAR_GONE);
+    bells(&mut frame, level.rings, BELL_GONE);
     frame
 }
 
@@ -113,7 +116,6 @@ pub(crate) fn body(likes: &[u8; LIKES]) -> Body {
 pub(crate) struct View<'a> {
     level: &'a Level,
     board: &'a Board,
-    left: u16,
 }
 
 impl<'a> View<'a> {
@@ -121,7 +123,6 @@ impl<'a> View<'a> {
         Self {
             level,
             board: &state.board,
-            left: state.spent,
         }
     }
 
@@ -133,14 +134,13 @@ impl<'a> View<'a> {
         self.hands(frame, &Wants::of(self.level, self.board), |_| true);
     }
 
-    /// Draws the board without beings, and the budget bar.
+    /// Draws the board without beings, and the rings left.
     fn ground(&self, frame: &mut Frame) {
         frame.copy_from(&self.level.background);
-        let left = (usize::from(self.left) * BAR_WIDTH).div_ceil(usize::from(self.level.budget));
-        frame.rect(BAR_X, BAR_Y, left, 3, BAR);
+        bells(frame, self.board.rings, BELL);
         for &shrine in &self.level.shrines {
             if Level::is_served(self.board, shrine) {
-                surround(frame, shrine.square, shrine.color);
+                serve(frame, shrine.square);
             }
         }
     }
@@ -180,12 +180,23 @@ impl<'a> View<'a> {
     /// Draws a hand for each being in `shown` that wants something, in a light colour if the want
     /// is part of a closed loop.
     fn hands(&self, frame: &mut Frame, wants: &Wants, shown: impl Fn(usize) -> bool) {
+        self.hands_in([HAND, LIGHT], frame, wants, shown);
+    }
+
+    /// Draws hands in two colours: first for open wants, then for those of a closed loop.
+    fn hands_in(
+        &self,
+        colors: [u8; 2],
+        frame: &mut Frame,
+        wants: &Wants,
+        shown: impl Fn(usize) -> bool,
+    ) {
         for being in (0..self.level.count).filter(|&being| shown(being)) {
             let Some(direction) = wants.reach(being) else {
                 continue;
             };
             let (x, y) = corner(self.board.square[being]);
-            let color = if wants.is_in_loop(being) { LIGHT } else { HAND };
+            let color = colors[usize::from(wants.is_in_loop(being))];
             // A hand is wide on the body of its being and narrow beyond it, which shows the
             // direction of the want.
             match direction {
@@ -221,6 +232,23 @@ impl<'a> View<'a> {
         for (dx, dy) in [(0, 0), (9, 0), (0, 7), (9, 7)] {
             frame.block::<1, 3>(x + dx - 1, y + dy - 1, LIGHT);
         }
+    }
+}
+
+/// Draws the first `count` bells in a colour.
+fn bells(frame: &mut Frame, count: u8, color: u8) {
+    for bell in 0..usize::from(count) {
+        let (x, y) = (BELLS.0 + bell * BELL_PITCH, BELLS.1);
+        frame.block::<4, 4>(x, y, color);
+    }
+}
+
+/// Lights the corners of a shrine, which the being on it leaves visible. Nothing outside the square
+/// changes, so that fences, walls and moods next to the shrine stay visible.
+fn serve(frame: &mut Frame, square: u8) {
+    let (x, y) = corner(square);
+    for (dx, dy) in [(0, 0), (6, 0), (0, 6), (6, 6)] {
+        frame.block::<2, 2>(x + dx, y + dy, LIGHT);
     }
 }
 
@@ -355,27 +383,38 @@ pub(crate) fn idle_click(
     });
 }
 
-/// Animates a bell without closed loops: all beings hop and their hands disappear.
+/// Shows why the bell does not ring: the hands that no other hand answers, or the used-up bells,
+/// flash. No being moves, unlike in a trade.
 pub(crate) fn refusal(
     level: &Level,
     state: &StateOf<Hk26>,
     wants: &Wants,
     sink: &mut impl FrameSink,
 ) {
-    let view = View::of(level, state);
-    for hop in [-1, 0] {
+    for flash in [true, false, true] {
         sink.frame(|frame| {
-            view.ground(frame);
-            view.beings(frame, |_| (0, hop));
-            view.choice(frame, (0, 0));
-        });
-        sink.frame(|frame| {
-            view.ground(frame);
-            view.beings(frame, |_| (0, 0));
-            view.hands(frame, wants, |_| hop < 0);
-            view.choice(frame, (0, 0));
+            let view = View::of(level, state);
+            view.settled(frame);
+            if !flash {
+                return;
+            }
+            if wants.in_loop == 0 {
+                view.hands_in([REFUSED; 2], frame, wants, |_| true);
+            }
+            for bell in 0..usize::from(level.rings) {
+                let (x, y) = (BELLS.0 + bell * BELL_PITCH, BELLS.1);
+                frame.outline(x, y, BELL_SIZE, BELL_SIZE, REFUSED);
+            }
         });
     }
+}
+
+/// Shows that there is nothing to undo: all bells flash.
+pub(crate) fn nothing_to_undo(level: &Level, state: &StateOf<Hk26>, sink: &mut impl FrameSink) {
+    sink.frame(|frame| {
+        View::of(level, state).settled(frame);
+        bells(frame, level.rings, LIGHT);
+    });
 }
 
 /// Animates a trade: all beings hop, then the tokens of each closed loop move to the beings that
@@ -440,22 +479,6 @@ pub(crate) fn triumph(level: &Level, state: &StateOf<Hk26>, sink: &mut impl Fram
                     (0, 0)
                 }
             });
-        });
-    }
-}
-
-/// Animates a loss: the empty bar flashes.
-pub(crate) fn exhaustion(level: &Level, state: &StateOf<Hk26>, sink: &mut impl FrameSink) {
-    for step in 0..4 {
-        sink.frame(|frame| {
-            View::of(level, state).settled(frame);
-            frame.rect(
-                BAR_X,
-                BAR_Y,
-                BAR_WIDTH,
-                3,
-                if step % 2 == 0 { LIGHT } else { BAR_GONE },
-            );
         });
     }
 }

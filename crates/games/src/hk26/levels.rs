@@ -20,8 +20,8 @@ pub(crate) const LIKES: usize = 3;
 pub(crate) struct LevelSpec {
     map: &'static str,
     beings: &'static [Being],
-    /// The number of actions until the level is lost.
-    budget: u16,
+    /// The number of times the bell can ring.
+    rings: u8,
 }
 
 /// The source form of a being.
@@ -65,27 +65,27 @@ pub(crate) const ALL: [LevelSpec; 8] = [
             +-+-+-+-+-+-+-+
         ",
         beings: &[being('R', "B"), being('B', "R")],
-        budget: 40,
+        rings: 1,
     },
     // A chain: a being accepts a token that it does not need and trades it for the one it needs.
     LevelSpec {
         map: "
             +-+-+-+-+-+-+-+
-            |# # # # # # #|
+            |2|. . . . .|.|
             + + + + + + + +
-            |2|. . . . .|3|
+            |.|. . . . .|.|
             + + + + + + + +
-            |R|. . 1 . .|G|
+            |.|. . 1 . .|.|
             + + + + + + + +
-            |#|. . . . .|#|
+            |R|. . . . .|3|
             + + + + + + + +
-            |#|. . B . .|#|
+            |.|. . B . .|.|
             + + + + + + + +
-            |# # # # # # #|
+            |.|. . . . .|G|
             +-+-+-+-+-+-+-+
         ",
         beings: &[being('R', "BG"), being('G', "R"), being('B', "G")],
-        budget: 68,
+        rings: 2,
     },
     // A detour: a being that already has its token must leave its shrine for a while.
     LevelSpec {
@@ -110,7 +110,7 @@ pub(crate) const ALL: [LevelSpec; 8] = [
             being_on('Y', 'Y', "Y"),
             being('B', "G"),
         ],
-        budget: 88,
+        rings: 3,
     },
     // A loop of four, where two of the beings would trade with each other too early.
     LevelSpec {
@@ -135,7 +135,7 @@ pub(crate) const ALL: [LevelSpec; 8] = [
             being('G', "Y"),
             being('Y', "R"),
         ],
-        budget: 80,
+        rings: 2,
     },
     // Moods: a square changes what a being wants.
     LevelSpec {
@@ -155,7 +155,7 @@ pub(crate) const ALL: [LevelSpec; 8] = [
             +-+-+-+-+-+-+-+
         ",
         beings: &[being('R', "GB"), being('G', "GR"), being('B', "G")],
-        budget: 100,
+        rings: 2,
     },
     // A stump between three rooms: one being leaves a token there and another takes it.
     LevelSpec {
@@ -180,7 +180,7 @@ pub(crate) const ALL: [LevelSpec; 8] = [
             being('Y', "R"),
             being('O', ""),
         ],
-        budget: 108,
+        rings: 4,
     },
     // A loop of six, in which the two middle beings are also neighbours.
     LevelSpec {
@@ -207,7 +207,7 @@ pub(crate) const ALL: [LevelSpec; 8] = [
             being_on('Y', 'G', "OY"),
             being_on('P', 'Y', "P"),
         ],
-        budget: 100,
+        rings: 2,
     },
     // All rules combined.
     LevelSpec {
@@ -215,13 +215,13 @@ pub(crate) const ALL: [LevelSpec; 8] = [
             +-+-+-+-+-+-+-+
             |5|6 .|# . . #|
             +-+-+-+ + + + +
-            |. . .|. 3 . G|
+            |. . .|. 3 . .|
             + + + + + + + +
-            |# . .|. . # #|
+            |# B .|. G # #|
             + + + + + + + +
-            |B . r|. . # #|
+            |. . r|. Y # #|
             + + + + + + + +
-            |R 2 .|. 4 . Y|
+            |. 2 R|. 4 . .|
             + + + + + + + +
             |# 1 #|# . . #|
             +-+-+-+-+-+-+-+
@@ -234,7 +234,7 @@ pub(crate) const ALL: [LevelSpec; 8] = [
             being('R', "PO"),
             being_on('P', 'P', "P"),
         ],
-        budget: 172,
+        rings: 3,
     },
 ];
 
@@ -249,7 +249,7 @@ pub(crate) struct Shrine {
 pub(crate) struct Level {
     pub(crate) start: Board,
     pub(crate) count: usize,
-    pub(crate) budget: u16,
+    pub(crate) rings: u8,
     pub(crate) background: Frame,
     pub(crate) shrines: Vec<Shrine>,
     /// For each square, one bit for each direction in which a being can leave it.
@@ -277,9 +277,10 @@ impl Level {
                 square: [0; MAX_BEINGS],
                 token: [0; MAX_BEINGS],
                 chosen: 0,
+                rings: spec.rings,
             },
             count: spec.beings.len(),
-            budget: spec.budget,
+            rings: spec.rings,
             background: Frame::filled(0),
             shrines: Vec::new(),
             open: [0; SQUARES],
