@@ -12,6 +12,8 @@
 //! * A sleeping creature sees nothing, and a creature that walks up to it keeps its own gaze. The
 //!   sleeper wakes when another creature arrives next to it, and then looks at that creature.
 //!
+//! The module `reference` states the same rules one creature after the other; a test compares both.
+//!
 //! **Invariant:** no two creatures share a cell, and none is on a rock. This module does not handle
 //! frames, clicks or the end of a level.
 
@@ -575,5 +577,7 @@ pub(super) fn wake(herd: &mut Herd, responses: &Responses) -> bool {
     any
 }
 
+#[cfg(test)]
+mod reference;
 #[cfg(test)]
 mod tests;

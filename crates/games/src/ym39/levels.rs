@@ -11,16 +11,17 @@ use super::herd::{Creature, Gaze, Herd, Kind, Land, MAX_CREATURES, all_cells};
 use super::{Level, MAX_NESTS, draw};
 
 const MAPS: [&str; 8] = [
-    // A creature walks to the called one that it looks at, and adopts its gaze.
+    // A creature walks to the called one that it looks at, and adopts its gaze. Each creature is
+    // called once, and no other call has an effect.
     "
     .. .. .. .. .. .. .. .. ..
-    .. a> .. .. .. .. .. pv ..
     .. .. .. .. .. .. .. .. ..
-    .. .. .. p> .. .. .. .. ..
-    .. .. .. (a .. .. .. .. ..
+    .. a> .. .. .. .. pv .. ..
     .. .. .. .. .. .. .. .. ..
-    .. .. p^ .. .. .. .. .. ..
-    .. .. .. .. .. .. p< .. ..
+    .. .. .. .. .. .. .. .. ..
+    .. pv (a .. .. .. .. .. ..
+    .. .. .. .. .. p< .. .. ..
+    .. .. .. .. .. .. .. .. ..
     .. .. .. .. .. .. .. .. ..
     ",
     // Plain creatures must first be moved and turned by further calls.
@@ -86,27 +87,27 @@ const MAPS: [&str; 8] = [
     ",
     // A restless creature turns after each call, so the same call has another effect next time.
     "
-    .. .. av .. .. .. .. .. ..
-    .. .. .. .. .. .. .. bv ..
+    .. .. .. pv .. .. .. .. ..
+    .. .. .. .. .. .. .. .. ..
+    .. .. .. pz .. .. b< .. ..
+    .. .. .. .. .. .. .. .. ..
+    .. .. .. .. (b .. a< .. ..
     .. .. .. .. .. .. .. .. ..
     .. .. .. .. .. .. .. .. ..
-    .. .. .. .. .. .. .. pz ..
-    .. .. .. .. .. .. .. .. ..
-    .. p> .. .. (a ~~ .. .. ..
-    .. .. .. ~~ .. .. .. (b ..
-    .. p^ .. .. .. .. .. r> ..
+    .. .. .. ~~ .. (a .. .. ..
+    .. .. .. r^ .. .. p^ .. ..
     ",
     // All kinds combined.
     "
-    pv .. .. .. .. .. .. .. rv
-    (s .. .. s> .. (b .. .. ..
-    .. .. .. .. .. .. .. ~~ ..
-    .. .. .. .. .. .. .. ~~ ..
-    .. ~~ .. .. .. .. .. ~~ ..
-    .. ~~ .. .. .. .. .. (a ..
-    .. ~~ .. .. .. .. .. .. bv
-    a> .. .. .. .. .. .. .. ..
-    .. .. .. .. .. .. .. .. pz
+    av .. .. .. .. .. .. .. ..
+    .. pv .. .. .. .. .. .. ..
+    .. .. .. .. .. .. .. .. ..
+    .. .. (b .. .. .. pz .. ..
+    (a .. .. .. .. .. .. .. ..
+    s^ .. b> .. p< rv .. .. ..
+    .. .. .. .. .. .. .. .. ..
+    (s .. .. .. .. .. .. .. ..
+    ~~ .. .. .. .. .. .. .. ..
     ",
 ];
 

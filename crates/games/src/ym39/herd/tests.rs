@@ -1,3 +1,4 @@
+use super::reference::Scene;
 use super::*;
 
 const GAZES: [Gaze; 5] = [Gaze::Up, Gaze::Right, Gaze::Down, Gaze::Left, Gaze::Asleep];
@@ -5,6 +6,65 @@ const GAZES: [Gaze; 5] = [Gaze::Up, Gaze::Right, Gaze::Down, Gaze::Left, Gaze::A
 fn creature_at(herd: &Herd, cell: Cell) -> Option<usize> {
     let there = herd.creatures_at(cell);
     (there != 0).then(|| first_of(there))
+}
+
+/// Executes a call with the packed form of the rules.
+fn packed_call(land: &Land, herd: &Herd, cell: Cell) -> Herd {
+    let call = Call::new(land, herd, cell);
+    if call.called == 0 {
+        return *herd;
+    }
+    let responses = respond(land, herd, &call, false);
+    assert!(!call.is_idle() || responses.is_empty());
+    let mut after = responses.arrived;
+    if call.turning != 0 {
+        turn(&mut after, call.turning);
+    }
+    wake(&mut after, &responses);
+    after
+}
+
+#[test]
+fn packed_rules_agree_with_the_reference() {
+    const KINDS: [Kind; 5] = [
+        Kind::Plain,
+        Kind::First,
+        Kind::Second,
+        Kind::Shy,
+        Kind::Restless,
+    ];
+    let mut rng = rhae_engine::Rng::new(11, 0);
+    let mut changed = 0;
+    for _ in 0..1_000 {
+        let count = rng.below(MAX_CREATURES as u32 + 1) as usize;
+        let mut land: Vec<Cell> = all_cells().collect();
+        rng.shuffle(&mut land);
+        let (mut rocks, mut water) = ([false; 256], [false; 256]);
+        for &cell in &land[count..count + 6] {
+            rocks[usize::from(cell)] = rng.below(2) == 0;
+            water[usize::from(cell)] = !rocks[usize::from(cell)];
+        }
+        let mut kinds = [Kind::Plain; MAX_CREATURES];
+        let mut herd = Herd::EMPTY;
+        for (index, &cell) in land[..count].iter().enumerate() {
+            kinds[index] = KINDS[rng.below(5) as usize];
+            let gaze = GAZES[rng.below(5) as usize];
+            herd.set(index, Creature { cell, gaze });
+        }
+        let packed = Land::new(&rocks, &water, kinds, count);
+        let scene = Scene {
+            rocks,
+            water,
+            kinds: kinds[..count].to_vec(),
+            creatures: herd.first(count).collect(),
+        };
+        for cell in all_cells() {
+            let after: Vec<Creature> = packed_call(&packed, &herd, cell).first(count).collect();
+            assert_eq!(after, scene.after_call(cell), "{scene:?} {cell:x}");
+            changed += u32::from(after != scene.creatures);
+        }
+    }
+    assert!(changed > 1_000, "{changed}");
 }
 
 /// Calls a creature in a row of cells, written as in the level maps, and returns the row after the
@@ -41,14 +101,8 @@ fn after_call(row: &str, called: usize) -> String {
         }
     }
     let land = Land::new(&rocks, &water, kinds, count);
-    let call = Call::new(&land, &herd, herd.get(called).cell);
-    let responses = respond(&land, &herd, &call, false);
-    assert!(!call.is_idle() || responses.is_empty());
-    herd = responses.arrived;
-    if call.turning != 0 {
-        turn(&mut herd, call.turning);
-    }
-    wake(&mut herd, &responses);
+    let cell = herd.get(called).cell;
+    herd = packed_call(&land, &herd, cell);
     let shown = |cell: u8| match creature_at(&herd, cell) {
         Some(index) => format!(
             "{}{}",
