@@ -1,20 +1,22 @@
 //! Builds the Python package, installs it together with the official one, and runs its tests.
 //!
-//! **Invariant:** the tests use a wheel like the one that a user installs, built from the current
-//! sources. Only the long tests build it with link-time optimisation, as a user does. The wheel is
-//! rebuilt only if the sources have changed.
+//! **Invariant:** the tests use an installed wheel of the current sources. The short tests pack it
+//! around the extension module of the workspace's build, so that no crate is compiled twice. The long
+//! tests build it with maturin and link-time optimisation, as a user does. The wheel is rebuilt only if
+//! the sources have changed.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::test::{Context, program, succeed};
+use crate::test::{Context, program, succeed, target};
 use crate::{root, venv};
 
 /// Packages installed in the test environment. When this list changes, change [`FOLDER`] too.
-const PACKAGES: [&str; 12] = [
+const PACKAGES: [&str; 13] = [
     "arc-agi==0.9.9",
     "gymnasium==1.4.0",
     "hypothesis==6.170.15",
@@ -27,8 +29,11 @@ const PACKAGES: [&str; 12] = [
     "pytest-xdist==3.8.0",
     "tensorboardX==2.6.5",
     "wandb==0.31.0",
+    "wheel==0.48.0",
 ];
-const FOLDER: &str = "target/python/package-4";
+const FOLDER: &str = "target/python/package-5";
+/// The folder in which the short tests pack the wheel.
+const PACKED: &str = "target/python/packed";
 /// The sources of the wheel.
 const SOURCES: [&str; 4] = ["python", "crates", "Cargo.toml", "Cargo.lock"];
 
@@ -36,7 +41,7 @@ const SOURCES: [&str; 4] = ["python", "crates", "Cargo.toml", "Cargo.lock"];
 pub(crate) fn run(context: &Context) -> Result<()> {
     let python = root().join(FOLDER).join("bin/python");
     let check = "import arc_agi, gymnasium, hypothesis, maturin, mlflow, pandas, PIL, polars, pytest, \
-                 tensorboardX, wandb, xdist";
+                 tensorboardX, wandb, wheel, xdist";
     if let Err(why) = venv::create(&root().join(FOLDER), &PACKAGES, check) {
         return context.skip_suite("python", &why);
     }
@@ -91,22 +96,106 @@ fn install(context: &Context, python: &Path) -> Result<()> {
         return Ok(());
     }
     println!("building the Python package");
-    let mut pip = Command::new(python);
-    pip.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-        "--force-reinstall",
-        "./python",
-    ]);
+    if context.full {
+        build_and_install(python)?;
+    } else {
+        pack_and_install(python)?;
+    }
+    Ok(fs::write(stamp, now)?)
+}
+
+/// Builds the wheel with maturin, as a user does, and installs it.
+fn build_and_install(python: &Path) -> Result<()> {
+    let mut pip = install_command(python);
+    pip.args(["--no-build-isolation", "./python"]);
     // The extension needs fewer features of its dependencies than the workspace. A separate target
     // folder prevents this build from invalidating the other builds.
     pip.current_dir(root())
-        .env("MATURIN_PEP517_ARGS", format!("--profile {profile}"))
-        .env("CARGO_TARGET_DIR", root().join("target/wheel"));
+        .env("MATURIN_PEP517_ARGS", "--profile wheel")
+        .env("CARGO_TARGET_DIR", root().join("target/wheel"))
+        .env("PATH", search_path(python)?);
+    succeed(&mut pip)
+}
+
+/// Packs a wheel around the extension module of the workspace's build and installs it. maturin writes
+/// its metadata.
+fn pack_and_install(python: &Path) -> Result<()> {
+    let folder = root().join(PACKED);
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    let content = folder.join("content");
+    for file in package_files()? {
+        let to = content.join(&file);
+        fs::create_dir_all(
+            to.parent()
+                .context("every file is in the package's folder")?,
+        )?;
+        let from = root().join("python").join(&file);
+        fs::copy(&from, to).with_context(|| format!("cannot copy {}", from.display()))?;
+    }
+    fs::copy(extension()?, content.join("rhae/_native.abi3.so"))?;
+    succeed(
+        Command::new(python)
+            .args(["-m", "maturin", "pep517", "write-dist-info"])
+            .arg("--metadata-directory")
+            .arg(&content)
+            .arg("--interpreter")
+            .arg(python)
+            .current_dir(root().join("python"))
+            .env("PATH", search_path(python)?)
+            .stdout(Stdio::null()),
+    )?;
+    succeed(
+        Command::new(python)
+            .args(["-m", "wheel", "pack", "--dest-dir"])
+            .args([&folder, &content])
+            .stdout(Stdio::null()),
+    )?;
+    let wheel = fs::read_dir(&folder)?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
+        .context("`wheel pack` wrote no wheel")?;
+    succeed(install_command(python).arg(wheel))
+}
+
+/// Returns the Python files of the package, relative to `python`.
+fn package_files() -> Result<Vec<String>> {
+    let listed = Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        .arg("rhae")
+        .current_dir(root().join("python"))
+        .output()
+        .context("cannot run git")?;
+    ensure!(listed.status.success(), "git cannot list the package");
+    let names = String::from_utf8(listed.stdout)?;
+    let exists = |name: &&str| root().join("python").join(name).is_file();
+    Ok(names.lines().filter(exists).map(str::to_owned).collect())
+}
+
+/// Builds the extension module and returns its path. The arguments make cargo select the same
+/// features as for tests, as in [`program`].
+fn extension() -> Result<PathBuf> {
+    let build = ["build", "--release", "--quiet", "--workspace", "--lib"];
+    succeed(
+        Command::new(env!("CARGO"))
+            .args(build)
+            .args(["--example", "solve_set"])
+            .current_dir(root()),
+    )?;
+    Ok(target().join("release/librhae_py.so"))
+}
+
+/// Returns the command that installs a package without its dependencies, which are present.
+fn install_command(python: &Path) -> Command {
+    let mut pip = Command::new(python);
+    pip.args(["-m", "pip", "install", "--quiet", "--no-deps"])
+        .arg("--force-reinstall");
+    pip
+}
+
+/// Returns the search path of programs, with the folders of maturin and cargo first.
+fn search_path(python: &Path) -> Result<OsString> {
     let folder = python.parent().context("a program is in a folder")?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let cargo = Path::new(env!("CARGO")).parent().map(Path::to_owned);
@@ -114,9 +203,7 @@ fn install(context: &Context, python: &Path) -> Result<()> {
         .into_iter()
         .flatten()
         .chain(std::env::split_paths(&path));
-    pip.env("PATH", std::env::join_paths(folders)?);
-    succeed(&mut pip)?;
-    Ok(fs::write(stamp, now)?)
+    Ok(std::env::join_paths(folders)?)
 }
 
 /// Returns a text that changes with the sources of the wheel: the git hashes of all source files.

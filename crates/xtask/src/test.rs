@@ -181,9 +181,12 @@ pub(crate) fn program() -> Result<PathBuf> {
         "solve_set",
     ];
     succeed(Command::new(env!("CARGO")).args(build).current_dir(root()))?;
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    Ok(target.join("release").join("rhae"))
+    Ok(target().join("release").join("rhae"))
+}
+
+/// Returns cargo's target folder.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
 /// Runs a command and returns an error unless it succeeds.
