@@ -30,7 +30,7 @@ use rhae_llm::{FailureKind, Finish, Model, Reply, Request, SpendGuard};
 use rhae_protocol::Details;
 use serde_json::json;
 
-pub use call_log::{CallLog, DIFFERENT_REQUEST, LoggedCall};
+pub use call_log::{CallLog, DIFFERENT_REQUEST, LoggedCall, branch_of, branch_prefix};
 pub use log::{LOG_SUFFIX, log_path, spent_in_log};
 pub use logged_calls::{LoggedCalls, error_of_failure, is_context_overflow, usage_details};
 

@@ -18,6 +18,35 @@ pub struct LoggedCall {
     pub reply: Option<Reply>,
 }
 
+/// Returns what precedes the fingerprints and keys of a branch in its log: the names of the branch and
+/// of those around it.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_agents::{branch_of, branch_prefix};
+///
+/// let inner = branch_prefix(&branch_prefix("", "1.0"), "2.3");
+/// assert_eq!(inner, "@1.0/@2.3/");
+/// assert_eq!(branch_of("@1.0/@2.3/python 1 4f"), inner);
+/// assert_eq!(branch_of("python 1 4f"), "");
+/// ```
+pub fn branch_prefix(around: &str, name: &str) -> String {
+    format!("{around}@{name}/")
+}
+
+/// Returns the prefix of a fingerprint or key in a log, which is empty outside of branches.
+pub fn branch_of(text: &str) -> &str {
+    let mut end = 0;
+    while text[end..].starts_with('@') {
+        match text[end..].find('/') {
+            Some(length) => end += length + 1,
+            None => break,
+        }
+    }
+    &text[..end]
+}
+
 /// A durable log of calls, which [`LoggedCalls`](super::LoggedCalls) reads and writes: the model log
 /// of a play, or the journal of an evaluation.
 ///
@@ -51,6 +80,12 @@ pub trait CallLog: Send {
         worst: &CostBound,
         reply: Option<&Reply>,
     ) -> Result<(), String>;
+
+    /// Returns the log of one of several conversations that run at the same time. `name` is unique
+    /// in this log. What earlier processes did in that conversation moves to it.
+    fn branch<'a>(&mut self, name: &str) -> Box<dyn CallLog + 'a>
+    where
+        Self: 'a;
 
     /// Returns the time at which a call must end, in addition to the time limit of each request.
     fn deadline(&self) -> Option<Instant> {

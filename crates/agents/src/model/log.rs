@@ -6,18 +6,22 @@
 //! the process died.
 //!
 //! An `effect` line stores what else determines later requests, for example the output of a tool.
+//!
+//! The lines of conversations that run at the same time are mixed. The fingerprints and keys of each
+//! begin with the name of its branch (see [`branch_prefix`]).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rhae_llm::{Attempt, AttemptStart, CostBound, Reply};
 use rhae_protocol::ModelUsage;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::call_log::{CallLog, DIFFERENT_REQUEST, LoggedCall};
+use super::call_log::{CallLog, DIFFERENT_REQUEST, LoggedCall, branch_of, branch_prefix};
 
 /// The suffix of the file name of a log.
 pub const LOG_SUFFIX: &str = ".model.jsonl";
@@ -69,9 +73,21 @@ enum Logged {
     Effect { key: String, value: Value },
 }
 
+impl Logged {
+    /// Returns the fingerprint or the key.
+    fn name(&self) -> &str {
+        match self {
+            Self::Call(call) => &call.request,
+            Self::Effect { key, .. } => key,
+        }
+    }
+}
+
 /// An open log, and the calls and effects of earlier processes that the agent has not yet repeated.
 pub(super) struct Log {
-    file: File,
+    file: Arc<Mutex<File>>,
+    /// What precedes the fingerprints and keys of this branch.
+    prefix: String,
     logged: VecDeque<Logged>,
 }
 
@@ -90,16 +106,23 @@ impl Log {
         file.read_to_end(&mut bytes).map_err(failed)?;
         let (complete, logged) = complete_lines(path, &bytes)?;
         file.set_len(complete as u64).map_err(failed)?;
-        Ok(Self { file, logged })
+        Ok(Self {
+            file: Arc::new(Mutex::new(file)),
+            prefix: String::new(),
+            logged,
+        })
     }
 
-    fn append(&mut self, line: &Line) -> Result<(), String> {
+    /// Returns a fingerprint or key as it is in the file.
+    fn in_file(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
+    fn append(&self, line: &Line) -> Result<(), String> {
         let mut text = serde_json::to_vec(line).map_err(|error| error.to_string())?;
         text.push(b'\n');
-        let written = self
-            .file
-            .write_all(&text)
-            .and_then(|()| self.file.sync_data());
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = file.write_all(&text).and_then(|()| file.sync_data());
         written.map_err(|error| format!("cannot write the log of the model's answers: {error}"))
     }
 }
@@ -108,7 +131,7 @@ impl CallLog for Log {
     fn next_call(&mut self, request: &str) -> Result<Option<LoggedCall>, String> {
         match self.logged.pop_front() {
             None => Ok(None),
-            Some(Logged::Call(call)) if call.request == request => Ok(Some(*call)),
+            Some(Logged::Call(call)) if call.request == self.in_file(request) => Ok(Some(*call)),
             Some(_) => Err(DIFFERENT_REQUEST.to_owned()),
         }
     }
@@ -116,15 +139,33 @@ impl CallLog for Log {
     fn next_effect(&mut self, key: &str) -> Result<Option<Value>, String> {
         match self.logged.pop_front() {
             None => Ok(None),
-            Some(Logged::Effect { key: logged, value }) if logged == key => Ok(Some(value)),
+            Some(Logged::Effect { key: logged, value }) if logged == self.in_file(key) => {
+                Ok(Some(value))
+            }
             Some(_) => Err(DIFFERENT_REQUEST.to_owned()),
         }
     }
 
     fn effect(&mut self, key: &str, value: &Value) -> Result<(), String> {
         self.append(&Line::Effect {
-            key: key.to_owned(),
+            key: self.in_file(key),
             value: value.clone(),
+        })
+    }
+
+    fn branch<'a>(&mut self, name: &str) -> Box<dyn CallLog + 'a>
+    where
+        Self: 'a,
+    {
+        let prefix = branch_prefix(&self.prefix, name);
+        let is_inside = |logged: &Logged| logged.name().starts_with(&prefix);
+        let all = std::mem::take(&mut self.logged);
+        let (inside, outside) = all.into_iter().partition(is_inside);
+        self.logged = outside;
+        Box::new(Self {
+            file: Arc::clone(&self.file),
+            prefix,
+            logged: inside,
         })
     }
 
@@ -135,7 +176,7 @@ impl CallLog for Log {
         worst: &CostBound,
     ) -> Result<(), String> {
         self.append(&Line::Sent {
-            request: request.to_owned(),
+            request: self.in_file(request),
             start: start.clone(),
             max_cost_usd: worst.usd(),
         })
@@ -149,7 +190,7 @@ impl CallLog for Log {
         reply: Option<&Reply>,
     ) -> Result<(), String> {
         self.append(&Line::Ended {
-            request: request.to_owned(),
+            request: self.in_file(request),
             attempt: Box::new(attempt.clone()),
             reply: reply.cloned().map(Box::new),
         })
@@ -203,51 +244,69 @@ pub(super) fn spent(attempt: &Attempt, max_cost_usd: Option<f64>) -> ModelUsage 
     }
 }
 
-/// Groups the lines of a log into calls and effects.
+/// What is known about a branch while its lines are read.
+#[derive(Default)]
+struct Branch {
+    /// The position of its last call, unless an effect follows it.
+    last: Option<usize>,
+    /// The worst case of its transmission that has not ended yet.
+    open: Option<Option<f64>>,
+}
+
+/// Groups the lines of a log into calls and effects. The lines of one branch are in order.
 fn grouped(bytes: &[u8]) -> Result<VecDeque<Logged>, String> {
-    let mut grouped: VecDeque<Logged> = VecDeque::new();
-    // The worst case of the transmission that has not ended yet.
-    let mut open: Option<Option<f64>> = None;
+    let mut grouped: Vec<Logged> = Vec::new();
+    let mut branches: BTreeMap<String, Branch> = BTreeMap::new();
     for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
         let line: Line =
             serde_json::from_slice(line).map_err(|error| format!("line {}: {error}", index + 1))?;
-        let request = match &line {
-            Line::Sent { request, .. } | Line::Ended { request, .. } => request.clone(),
-            Line::Effect { key, value } => {
-                let (key, value) = (key.clone(), value.clone());
-                grouped.push_back(Logged::Effect { key, value });
-                continue;
-            }
+        let name = match &line {
+            Line::Sent { request: name, .. }
+            | Line::Ended { request: name, .. }
+            | Line::Effect { key: name, .. } => name.clone(),
         };
+        let branch = branches.entry(branch_of(&name).to_owned()).or_default();
+        if let Line::Effect { key, value } = line {
+            branch.last = None;
+            grouped.push(Logged::Effect { key, value });
+            continue;
+        }
         // The same request after an answer starts another call.
-        let continues = matches!(grouped.back(), Some(Logged::Call(last)) if last.request == request && last.reply.is_none());
-        if !continues {
-            grouped.push_back(Logged::Call(Box::new(LoggedCall {
-                request,
+        let continued = branch.last.filter(|&last| {
+            matches!(&grouped[last], Logged::Call(call) if call.request == name && call.reply.is_none())
+        });
+        let at = continued.unwrap_or_else(|| {
+            grouped.push(Logged::Call(Box::new(LoggedCall {
+                request: name,
                 ..LoggedCall::default()
             })));
-        }
-        let Some(Logged::Call(call)) = grouped.back_mut() else {
+            grouped.len() - 1
+        });
+        branch.last = Some(at);
+        let Logged::Call(call) = &mut grouped[at] else {
             continue;
         };
         match line {
             Line::Sent { max_cost_usd, .. } => {
                 // A transmission that is still open was in flight when the process died.
-                if let Some(max_cost_usd) = open.replace(max_cost_usd) {
+                if let Some(max_cost_usd) = branch.open.replace(max_cost_usd) {
                     call.spent += in_flight(max_cost_usd);
                 }
             }
             Line::Ended { attempt, reply, .. } => {
-                call.spent += spent(&attempt, open.take().flatten());
+                call.spent += spent(&attempt, branch.open.take().flatten());
                 call.reply = reply.map(|reply| *reply);
             }
             Line::Effect { .. } => {}
         }
     }
-    if let (Some(Logged::Call(last)), Some(max_cost_usd)) = (grouped.back_mut(), open) {
-        last.spent += in_flight(max_cost_usd);
+    for branch in branches.into_values() {
+        let last = branch.last.and_then(|last| grouped.get_mut(last));
+        if let (Some(Logged::Call(call)), Some(max_cost_usd)) = (last, branch.open) {
+            call.spent += in_flight(max_cost_usd);
+        }
     }
-    Ok(grouped)
+    Ok(grouped.into())
 }
 
 /// Returns the usage of a transmission that was in flight when the process died. All of its worst
@@ -358,6 +417,63 @@ mod tests {
         assert_eq!(spent_in_log(&path).unwrap().calls, 4);
         std::fs::write(&path, "{}\n").unwrap();
         assert!(Log::open(&path).err().unwrap().contains("line 1"));
+    }
+
+    #[test]
+    fn branches_keep_their_own_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("play.model.jsonl");
+        let reply = |text: &str| Reply {
+            text: text.to_owned(),
+            ..Reply::default()
+        };
+        let mut log = Log::open(&path).unwrap();
+        let (mut one, mut two) = (log.branch("1.0"), log.branch("1.1"));
+        one.sent("same", &start("a"), &worst()).unwrap();
+        two.sent("same", &start("b"), &worst()).unwrap();
+        two.ended("same", &attempt("b", 2), &worst(), Some(&reply("two")))
+            .unwrap();
+        let mut inner = two.branch("1.0");
+        inner.effect("code", &serde_json::json!(5)).unwrap();
+        one.ended("same", &attempt("a", 1), &worst(), Some(&reply("one")))
+            .unwrap();
+        two.sent("next", &start("c"), &worst()).unwrap();
+        one.sent("next", &start("d"), &worst()).unwrap();
+        one.ended("next", &attempt("d", 4), &worst(), Some(&reply("three")))
+            .unwrap();
+        drop((one, two, inner, log));
+        // The branches are opened in another order.
+        let mut log = Log::open(&path).unwrap();
+        let (mut two, mut one) = (log.branch("1.1"), log.branch("1.0"));
+        let first = one.next_call("same").unwrap().unwrap();
+        assert_eq!(
+            (first.reply, first.spent.input_tokens),
+            (Some(reply("one")), 1)
+        );
+        let third = one.next_call("next").unwrap().unwrap();
+        assert_eq!(
+            (third.reply, third.spent.uncounted),
+            (Some(reply("three")), 0)
+        );
+        let second = two.next_call("same").unwrap().unwrap();
+        assert_eq!(
+            (second.reply, second.spent.input_tokens),
+            (Some(reply("two")), 2)
+        );
+        // The request of the second branch was in flight.
+        let mut inner = two.branch("1.0");
+        assert_eq!(
+            inner.next_effect("code").unwrap(),
+            Some(serde_json::json!(5))
+        );
+        let lost = two.next_call("next").unwrap().unwrap();
+        assert_eq!(
+            (lost.reply, lost.spent.possibly_paid_usd),
+            (None, Some(0.75))
+        );
+        assert_eq!(log.next_call("other").unwrap(), None);
+        let total = spent_in_log(&path).unwrap();
+        assert_eq!((total.calls, total.uncounted), (4, 1));
     }
 
     #[test]

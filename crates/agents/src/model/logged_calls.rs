@@ -20,7 +20,8 @@ use crate::AgentError;
 ///
 /// **Invariant:** every request is in the log before it is sent, and every answer is in the log
 /// before it is returned. A restarted play takes its answers from the log, in the same order, and
-/// sends requests only after the log ends.
+/// sends requests only after the log ends. Conversations that run at the same time have branches of
+/// the log, each with an order of its own.
 ///
 /// An agent whose requests depend on more than answers and observations, for example on the output
 /// of a program, stores these effects in the same log: see [`next_effect`](Self::next_effect).
@@ -49,6 +50,18 @@ impl<'log> LoggedCalls<'log> {
             player: Arc::clone(player),
             cancel: CancelToken::default(),
             log,
+            spent: ModelUsage::default(),
+        }
+    }
+
+    /// Creates the calls of one of several conversations that run at the same time. `name` is unique
+    /// in these calls.
+    #[must_use]
+    pub fn branch(&mut self, name: &str) -> Self {
+        Self {
+            player: Arc::clone(&self.player),
+            cancel: self.cancel.clone(),
+            log: self.log.branch(name),
             spent: ModelUsage::default(),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rhae_agents::{AgentError, CallLog, DIFFERENT_REQUEST, LoggedCall};
+use rhae_agents::{AgentError, CallLog, DIFFERENT_REQUEST, LoggedCall, branch_prefix};
 use rhae_llm::{Attempt, AttemptStart, CostBound, Reply};
 use rhae_protocol::EvalUsage;
 use serde_json::Value;
@@ -37,6 +37,8 @@ impl Spending {
 pub(super) struct ConversationLog<'a> {
     context: &'a RequestContext<'a>,
     spending: &'a Spending,
+    /// What precedes the fingerprints and keys of this branch of the conversation.
+    prefix: String,
     earlier: VecDeque<ConversationEvent>,
 }
 
@@ -45,8 +47,14 @@ impl<'a> ConversationLog<'a> {
         Self {
             context,
             spending,
+            prefix: String::new(),
             earlier: context.earlier.clone().into(),
         }
+    }
+
+    /// Returns a fingerprint or key as it is in the journal.
+    fn in_journal(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
     }
 }
 
@@ -56,7 +64,7 @@ impl CallLog for ConversationLog<'_> {
         // the conversation continues with the next reply.
         let is_next = matches!(
             self.earlier.front(),
-            Some(ConversationEvent::Reply(fingerprint, _)) if fingerprint == request
+            Some(ConversationEvent::Reply(fingerprint, _)) if *fingerprint == self.in_journal(request)
         );
         if !is_next {
             return Ok(None);
@@ -77,13 +85,37 @@ impl CallLog for ConversationLog<'_> {
     fn next_effect(&mut self, key: &str) -> Result<Option<Value>, String> {
         match self.earlier.pop_front() {
             None => Ok(None),
-            Some(ConversationEvent::Effect(logged, value)) if logged == key => Ok(Some(value)),
+            Some(ConversationEvent::Effect(logged, value)) if logged == self.in_journal(key) => {
+                Ok(Some(value))
+            }
             Some(_) => Err(DIFFERENT_REQUEST.to_owned()),
         }
     }
 
     fn effect(&mut self, key: &str, value: &Value) -> Result<(), String> {
-        self.context.log.effect(self.context.request, key, value)
+        let key = self.in_journal(key);
+        self.context.log.effect(self.context.request, &key, value)
+    }
+
+    fn branch<'b>(&mut self, name: &str) -> Box<dyn CallLog + 'b>
+    where
+        Self: 'b,
+    {
+        let prefix = branch_prefix(&self.prefix, name);
+        let is_inside = |event: &ConversationEvent| match event {
+            ConversationEvent::Reply(name, _) | ConversationEvent::Effect(name, _) => {
+                name.starts_with(&prefix)
+            }
+        };
+        let all = std::mem::take(&mut self.earlier);
+        let (inside, outside) = all.into_iter().partition(is_inside);
+        self.earlier = outside;
+        Box::new(Self {
+            context: self.context,
+            spending: self.spending,
+            prefix,
+            earlier: inside,
+        })
     }
 
     fn sent(
@@ -122,7 +154,13 @@ impl CallLog for ConversationLog<'_> {
             Some(reply) => {
                 let reply = serde_json::to_value(reply).map_err(|error| error.to_string())?;
                 let log = self.context.log;
-                log.replied(number, &attempt.id, request, reply, &spent)
+                log.replied(
+                    number,
+                    &attempt.id,
+                    &self.in_journal(request),
+                    reply,
+                    &spent,
+                )
             }
             None => {
                 let failure = attempt.failure.as_ref();
