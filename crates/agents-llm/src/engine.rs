@@ -4,21 +4,25 @@
 //! the play is in the model log of the play before it is acted on. A resumed play therefore repeats
 //! the conversation without sending anything, up to the point where it was interrupted.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rhae_agents::{AgentError, LoggedCalls, error_of_failure, is_context_overflow};
 use rhae_llm::{FailureKind, Finish, Model, Part, Reply, Request, Tool, ToolCall, ToolResult};
-use rhae_protocol::ModelUsage;
+use rhae_protocol::{ModelUsage, TracedRequest};
 use serde_json::Value;
 
 use crate::conversation::{Conversation, TrimPolicy};
 use crate::fenced;
 use crate::limits::{LimitReached, Limits};
+use crate::trace::{OpenCall, Unreported, input_text};
 
 /// Additional requests after replies without content, and after timeouts.
 const MAX_RETRIES: u32 = 3;
 /// How often one request shortens the conversation because the provider rejects it as too long.
 const MAX_CONTEXT_CUTS: u32 = 8;
+/// The conversations that run at the same time.
+const MAX_PARALLEL: usize = 4;
 /// Tells the model that it must answer now.
 const LAST_REQUEST: &str =
     "You have used all tool calls of this turn. Answer now, without calling a tool.";
@@ -109,9 +113,22 @@ pub struct Chat {
     depth: u32,
     /// The model that answers, if it is not that of the play.
     model: Option<Arc<Model>>,
+    /// The name of the agent in recordings, if there are several.
+    agent: Option<String>,
+    /// The number of the last request in the trace of the play.
+    traced: u64,
 }
 
 impl Chat {
+    /// Names the agent whose conversation this is.
+    #[must_use]
+    pub(crate) fn of_agent(self, name: &str) -> Self {
+        Self {
+            agent: Some(name.to_owned()),
+            ..self
+        }
+    }
+
     /// Lets another model answer.
     #[must_use]
     pub fn with_model(self, model: Arc<Model>) -> Self {
@@ -197,12 +214,14 @@ impl ChatSettings {
             mode: self.mode,
             depth,
             model: None,
+            agent: None,
+            traced: 0,
         }
     }
 }
 
-/// The usage of a play that its agent has not reported yet.
-pub(crate) type SharedUsage = Arc<Mutex<ModelUsage>>;
+/// What the agent of a play has not reported yet.
+pub(crate) type SharedUnreported = Arc<Mutex<Unreported>>;
 
 /// Sends the requests of a play and counts their usage.
 pub struct Engine<'log> {
@@ -210,15 +229,17 @@ pub struct Engine<'log> {
     limits: Limits,
     /// The usage of the play.
     total: ModelUsage,
-    unreported: SharedUsage,
+    unreported: SharedUnreported,
     /// The sample number of the first request of each turn.
     first_sample: u32,
+    /// How often [`parallel`](Self::parallel) was called.
+    groups: u32,
 }
 
 impl<'log> Engine<'log> {
     /// Creates an engine whose usage is not reported to anyone.
     pub fn new(calls: LoggedCalls<'log>, limits: Limits) -> Self {
-        Self::reporting(calls, limits, SharedUsage::default(), 0)
+        Self::reporting(calls, limits, SharedUnreported::default(), 0)
     }
 
     /// Sets the sample number of the first request of each turn, which distinguishes attempts in
@@ -235,7 +256,7 @@ impl<'log> Engine<'log> {
     pub(crate) fn reporting(
         calls: LoggedCalls<'log>,
         limits: Limits,
-        unreported: SharedUsage,
+        unreported: SharedUnreported,
         first_sample: u32,
     ) -> Self {
         Self {
@@ -244,7 +265,88 @@ impl<'log> Engine<'log> {
             total: ModelUsage::default(),
             unreported,
             first_sample,
+            groups: 0,
         }
+    }
+
+    /// Runs several conversations at the same time and returns their results in order. Each has an
+    /// engine of its own, whose calls are a branch of the log, so that a resumed play finds the answers
+    /// of each conversation whatever their order was.
+    pub(crate) fn parallel<T: Send>(
+        &mut self,
+        count: usize,
+        work: impl Fn(usize, &mut Self) -> T + Sync,
+    ) -> Vec<T> {
+        self.groups += 1;
+        let branches: Vec<Mutex<(Self, Option<T>)>> = (0..count)
+            .map(|index| Mutex::new((self.branch(index), None)))
+            .collect();
+        let next = AtomicUsize::new(0);
+        let run = || {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(branch) = branches.get(index) else {
+                    break;
+                };
+                let mut branch = branch.lock().unwrap_or_else(PoisonError::into_inner);
+                let (engine, result) = &mut *branch;
+                *result = Some(work(index, engine));
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..count.min(MAX_PARALLEL) {
+                scope.spawn(&run);
+            }
+        });
+        let mut results = Vec::new();
+        for branch in branches {
+            let (engine, result) = branch.into_inner().unwrap_or_else(PoisonError::into_inner);
+            self.join(&engine);
+            results.extend(result);
+        }
+        results
+    }
+
+    /// Creates the engine of one of several conversations.
+    fn branch(&mut self, index: usize) -> Self {
+        let name = format!("{}.{index}", self.groups);
+        Self {
+            calls: self.calls.branch(&name),
+            limits: self.limits,
+            total: self.total,
+            unreported: SharedUnreported::default(),
+            first_sample: self.first_sample,
+            groups: 0,
+        }
+    }
+
+    /// Adds what a branch has spent and done.
+    fn join(&mut self, branch: &Self) {
+        let Unreported { usage, trace } = std::mem::take(&mut *branch.unreported());
+        self.total += usage;
+        let mut unreported = self.unreported();
+        unreported.usage += usage;
+        unreported.trace.append(trace);
+    }
+
+    fn unreported(&self) -> MutexGuard<'_, Unreported> {
+        self.unreported
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that code or a tool is about to be executed, for the recording.
+    pub(crate) fn start_call(&self, chat: &Chat, tool: &str, input: &str) -> OpenCall {
+        let request = (chat.traced, chat.agent.as_deref());
+        self.unreported().trace.start_call(request, tool, input)
+    }
+
+    /// Notes the result of a call.
+    pub(crate) fn end_call(&self, call: &OpenCall, output: &ToolOutput) {
+        let mut unreported = self.unreported();
+        unreported
+            .trace
+            .end_call(call, &output.text, output.is_error);
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -284,7 +386,9 @@ impl<'log> Engine<'log> {
             }
             let mut results = Vec::new();
             for call in &calls {
+                let traced = self.start_call(chat, &call.name, &input_text(&call.arguments));
                 let output = self.execute(chat, call, toolbox)?;
+                self.end_call(&traced, &output);
                 errors = if output.is_error { errors + 1 } else { 0 };
                 results.push(ToolResult {
                     id: call.id.clone(),
@@ -345,9 +449,11 @@ impl<'log> Engine<'log> {
         loop {
             let request = chat.conversation.request(self.first_sample + retries);
             let answer = self.calls.ask_model(chat.model.as_deref(), &request);
-            self.count_usage();
+            let spent = self.count_usage();
             let problem = match answer? {
                 Ok(reply) if !reply.tool_calls.is_empty() || !reply.text.trim().is_empty() => {
+                    let request = traced_request(chat, &reply, &spent);
+                    chat.traced = self.unreported().trace.add(request);
                     return Ok(reply);
                 }
                 Ok(reply) => describe_empty(&reply),
@@ -372,15 +478,27 @@ impl<'log> Engine<'log> {
         }
     }
 
-    /// Adds the usage of the last call to the totals.
-    fn count_usage(&mut self) {
+    /// Adds the usage of the last call to the totals, and returns it.
+    fn count_usage(&mut self) -> ModelUsage {
         let spent = self.calls.take_spent();
         self.total += spent;
-        let mut unreported = self
-            .unreported
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *unreported += spent;
+        self.unreported().usage += spent;
+        spent
+    }
+}
+
+/// Describes a request and its reply, for the recording.
+fn traced_request(chat: &Chat, reply: &Reply, spent: &ModelUsage) -> TracedRequest {
+    let usage = reply.usage.as_ref();
+    let counted = usage.map(|usage| usage.input_tokens.saturating_add(usage.output_tokens));
+    TracedRequest {
+        agent: chat.agent.clone(),
+        context_tokens: Some(counted.unwrap_or_else(|| chat.conversation.tokens())),
+        output_tokens: usage.map(|usage| usage.output_tokens),
+        cost_usd: spent.cost_usd,
+        reasoning: reply.reasoning.clone(),
+        text: Some(reply.text.clone()),
+        calls: Vec::new(),
     }
 }
 

@@ -12,13 +12,13 @@ use rhae_agents::{
 use rhae_llm::{Model, Request, Tool};
 
 use crate::code::CodeRuntime;
-use crate::engine::{Chat, ChatSettings, Engine, SharedUsage};
+use crate::engine::{Chat, ChatSettings, Engine, SharedUnreported};
 use crate::javascript::JavaScriptSettings;
 use crate::limits::Limits;
 use crate::prompts::{EmbeddedPrompt, PromptError, PromptSet};
 use crate::python::PythonSettings;
 use crate::threaded::{Player, ThreadedAgent};
-use crate::{duck, orchestrator, rgb, rlm, world_model};
+use crate::{duck, orchestrator, rgb, rlm, task_solver, world_model};
 
 /// The maximum number of characters of a text in a recording. The model log has the full text.
 const MAX_RECORDED_CHARS: usize = 12_000;
@@ -299,6 +299,27 @@ pub fn role_models(agent: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
+/// Returns all prompts of an agent, or of the solver of static tasks `orchestrator-task`, as one text.
+/// `folder` is the one whose prompts replace the embedded ones. Returns `None` if there is no such
+/// agent, or if its prompts do not have this digest.
+pub fn prompt_texts(agent: &str, folder: Option<&Path>, digest: &str) -> Option<String> {
+    let prompts = PromptSet::load(agent, embedded_prompts(agent)?, folder).ok()?;
+    let texts: Vec<&str> = prompts.texts().collect();
+    (prompts.digest() == digest).then(|| texts.join("\n"))
+}
+
+/// Returns the digest of the embedded prompts of an agent, or of the solver `orchestrator-task`.
+pub fn prompts_digest(agent: &str) -> Option<String> {
+    embedded_prompts(agent).map(|prompts| PromptSet::embedded(prompts).digest())
+}
+
+fn embedded_prompts(agent: &str) -> Option<&'static [EmbeddedPrompt]> {
+    match agent {
+        task_solver::FOLDER => Some(task_solver::PROMPTS),
+        agent => find(agent).map(|kind| kind.prompts),
+    }
+}
+
 fn find(name: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.entry.name == name)
 }
@@ -322,7 +343,7 @@ impl AgentFactory for HarnessAgent {
         let settings = self.settings(context.seed);
         let calls = LoggedCalls::open(&self.player, &context.model_log)?;
         let cancel = calls.cancel_token().clone();
-        let unreported = SharedUsage::default();
+        let unreported = SharedUnreported::default();
         let engine = Engine::reporting(
             calls,
             self.limits,

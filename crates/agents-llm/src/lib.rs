@@ -45,12 +45,15 @@ mod rlm;
 mod task_solver;
 mod threaded;
 mod timeline;
+mod trace;
 mod world_model;
 
 pub use code::{CodeRuntime, Executed, HostFunctions, Interpreter, NoFunctions};
 pub use conversation::{Conversation, TrimPolicy};
 pub use engine::{Chat, ChatSettings, Engine, ToolMode, ToolOutput, Toolbox, TurnEnd};
-pub use harness_agent::{AGENTS, HarnessAgent, HarnessAgentError, role_models, split_name};
+pub use harness_agent::{
+    AGENTS, HarnessAgent, HarnessAgentError, prompt_texts, prompts_digest, role_models, split_name,
+};
 #[cfg(feature = "hosting")]
 pub use javascript::javascript_engine;
 pub use javascript::{JAVASCRIPT, JavaScriptLimits, JavaScriptSettings};

@@ -167,7 +167,8 @@ fn first_request(settings: &AgentSettings, view: &View<'_>) -> Request {
 fn new_chat(settings: &AgentSettings) -> Chat {
     let facts = settings.prompts.fill("facts", &[]);
     let system = settings.prompts.fill("system", &[("facts", &facts)]);
-    settings.chat.chat(&system, tools::descriptions(), 0)
+    let chat = settings.chat.chat(&system, tools::descriptions(), 0);
+    chat.of_agent(tools::AUTHOR)
 }
 
 /// Returns the message of a turn.

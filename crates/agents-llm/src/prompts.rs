@@ -82,6 +82,11 @@ impl PromptSet {
         Ok(set)
     }
 
+    /// Returns all texts.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.texts.values().map(String::as_str)
+    }
+
     /// Returns the SHA-256 hash of all names and texts as 64 hexadecimal digits.
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();

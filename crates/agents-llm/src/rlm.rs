@@ -7,7 +7,8 @@
 //! `await rlm(query, context)` starts another one, in an engine of its own.
 //!
 //! **Invariant:** an invocation is a function of the replies and of the outputs of its code, which
-//! are in the log. Calls of `rlm` that are started together are answered one after the other.
+//! are in the log. Calls of `rlm` that are started together run at the same time, each with a branch
+//! of the log, and get their answers in the order in which they were started.
 
 mod code_block;
 mod game;
@@ -84,11 +85,12 @@ struct Invocation<'a> {
     prelude: &'a str,
 }
 
-/// What all invocations below a root share.
+/// What all invocations below a root, or below one of several calls that run at the same time, share.
 struct Tree<'a> {
     /// The context of the root.
     shared: &'a Value,
     calls: Cell<u32>,
+    max_calls: u32,
 }
 
 impl Rlm {
@@ -175,6 +177,7 @@ impl Rlm {
         let tree = Tree {
             shared: invocation.context,
             calls: Cell::new(0),
+            max_calls: MAX_CALLS,
         };
         let mut texts = Vec::new();
         let end = self.invoke(invocation, &tree, functions, &mut texts, engine)?;
@@ -209,14 +212,16 @@ impl Rlm {
                 None => self.prompts.fill("no_code", &[]),
                 Some(code) => {
                     let update = self.variables(invocation, tree, iteration, &interpreter, engine);
-                    functions.begin(&reply.text);
+                    functions.begin();
                     let mut functions = Functions {
                         rlm: self,
                         tree,
                         depth: invocation.depth,
                         own: &mut *functions,
                     };
+                    let traced = engine.start_call(&chat, "javascript", code);
                     let executed = interpreter.execute(code, &update, &mut functions, engine)?;
+                    engine.end_call(&traced, &executed.output);
                     match executed.returned {
                         // A model that answers before it has seen anything is usually wrong.
                         Some(value) if iteration == 1 && iterations > 1 => {
@@ -316,9 +321,9 @@ impl Rlm {
                 "rlm() is not available: calls are nested at most {max_depth} deep"
             )));
         }
-        if tree.calls.get() >= MAX_CALLS {
+        if tree.calls.get() >= tree.max_calls {
             return Ok(Err(format!(
-                "rlm() can be called at most {MAX_CALLS} times"
+                "no call of rlm() is left: one invocation makes at most {MAX_CALLS}, which calls that are started together divide among them"
             )));
         }
         tree.calls.set(tree.calls.get() + 1);
@@ -365,7 +370,8 @@ impl Rlm {
             ));
         }
         let system = self.prompts.fill("plain", &[]);
-        let mut chat = self.chat.chat(&system, Vec::new(), depth);
+        let chat = self.chat.chat(&system, Vec::new(), depth);
+        let mut chat = chat.of_agent(&call_name(depth));
         chat.say(text);
         let reply = engine.ask(&mut chat)?;
         Ok(Ok(Value::String(reply.text)))
@@ -381,6 +387,9 @@ fn new_chat(
 ) -> Chat {
     let system = prompts.fill("system", &[("names", invocation.names)]);
     let mut chat = settings.chat(&system, Vec::new(), invocation.depth);
+    if invocation.depth > 0 {
+        chat = chat.of_agent(&call_name(invocation.depth));
+    }
     let (kind, size) = match invocation.context {
         Value::String(text) => ("a string", text.chars().count()),
         Value::Array(_) => ("an array", json_chars(invocation.context)),
@@ -401,6 +410,11 @@ fn new_chat(
     chat.conversation()
         .set_reminder(invocation.query.to_owned());
     chat
+}
+
+/// Names a call in recordings.
+fn call_name(depth: u32) -> String {
+    format!("rlm at depth {depth}")
 }
 
 fn json_chars(value: &Value) -> usize {
@@ -426,16 +440,58 @@ impl HostFunctions for Functions<'_> {
         if name != "rlm" {
             return self.own.call(name, arguments, engine);
         }
-        let mut answers = Vec::new();
-        for call in arguments {
+        let answers = match arguments {
+            [call] => vec![self.answer(call, engine)?],
+            calls => self.answer_together(calls, engine)?,
+        };
+        let answer = |answer| match answer {
+            Ok(value) => json!([true, value]),
+            Err(text) => json!([false, text]),
+        };
+        Ok(Ok(answers.into_iter().map(answer).collect()))
+    }
+}
+
+impl Functions<'_> {
+    fn answer(
+        &self,
+        call: &Value,
+        engine: &mut Engine<'_>,
+    ) -> Result<Result<Value, String>, AgentError> {
+        let query = call[0].as_str().unwrap_or_default();
+        let depth = self.depth + 1;
+        self.rlm.child(query, &call[1], depth, self.tree, engine)
+    }
+
+    /// Answers calls that were started together at the same time. They divide the remaining calls
+    /// equally, so that the limit does not depend on which of them is faster.
+    fn answer_together(
+        &self,
+        calls: &[Value],
+        engine: &mut Engine<'_>,
+    ) -> Result<Vec<Result<Value, String>>, AgentError> {
+        let (rlm, shared, depth) = (self.rlm, self.tree.shared, self.depth + 1);
+        let left = self.tree.max_calls.saturating_sub(self.tree.calls.get());
+        let count = u32::try_from(calls.len()).unwrap_or(u32::MAX);
+        let allowed = count.min(left);
+        let share = 1 + (left - allowed) / allowed.max(1);
+        let outcomes = engine.parallel(calls.len(), |index, engine| {
+            let call = &calls[index];
+            let is_allowed = u32::try_from(index).is_ok_and(|index| index < allowed);
+            let tree = Tree {
+                shared,
+                calls: Cell::new(0),
+                max_calls: if is_allowed { share } else { 0 },
+            };
             let query = call[0].as_str().unwrap_or_default();
-            let depth = self.depth + 1;
-            let answer = self.rlm.child(query, &call[1], depth, self.tree, engine)?;
-            answers.push(match answer {
-                Ok(value) => json!([true, value]),
-                Err(text) => json!([false, text]),
-            });
+            let answer = rlm.child(query, &call[1], depth, &tree, engine);
+            (answer, tree.calls.get())
+        });
+        let mut answers = Vec::new();
+        for (answer, used) in outcomes {
+            self.tree.calls.set(self.tree.calls.get() + used);
+            answers.push(answer?);
         }
-        Ok(Ok(Value::Array(answers)))
+        Ok(answers)
     }
 }

@@ -27,11 +27,11 @@ const MAX_AGENTS: u32 = 10;
 /// How often an agent is asked again, in a row, if it answers without a result.
 const MAX_NUDGES: u32 = 2;
 /// The folder of the prompts.
-const FOLDER: &str = "orchestrator-task";
+pub(crate) const FOLDER: &str = "orchestrator-task";
 const PRELUDE: &str = include_str!("../python/task_prelude.py");
 
 /// The prompts.
-const PROMPTS: &[EmbeddedPrompt] = &[
+pub(crate) const PROMPTS: &[EmbeddedPrompt] = &[
     (
         "agent",
         include_str!("../prompts/orchestrator-task/agent.md"),

@@ -14,7 +14,7 @@ use rhae_llm::CancelToken;
 use rhae_protocol::Details;
 use serde_json::Value;
 
-use crate::engine::SharedUsage;
+use crate::engine::SharedUnreported;
 
 /// A copy of a [`View`].
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ pub struct Game {
     current: Observation,
     observations: Receiver<Observation>,
     decisions: Sender<Result<Decision, AgentError>>,
-    unreported: SharedUsage,
+    unreported: SharedUnreported,
 }
 
 impl Game {
@@ -70,10 +70,7 @@ impl Game {
     ) -> Result<&Observation, AgentError> {
         let decision = Decision {
             action,
-            details: Details {
-                reasoning,
-                ..take_usage(&self.unreported)
-            },
+            details: take_details(&self.unreported, reasoning),
         };
         let sent = self.decisions.send(Ok(decision));
         sent.map_err(|_| AgentError::Stopped)?;
@@ -98,7 +95,7 @@ pub(crate) struct ThreadedAgent {
     decisions: Receiver<Result<Decision, AgentError>>,
     thread: Option<JoinHandle<()>>,
     cancel: CancelToken,
-    unreported: SharedUsage,
+    unreported: SharedUnreported,
 }
 
 impl ThreadedAgent {
@@ -106,7 +103,7 @@ impl ThreadedAgent {
     pub(crate) fn start(
         mut player: Box<dyn Player>,
         cancel: CancelToken,
-        unreported: SharedUsage,
+        unreported: SharedUnreported,
     ) -> Result<Self, AgentError> {
         let (send_observation, observations) = channel();
         let (decisions, receive_decision) = channel();
@@ -186,9 +183,18 @@ impl Drop for ThreadedAgent {
 }
 
 /// Takes the usage that was not yet reported.
-fn take_usage(unreported: &SharedUsage) -> Details {
-    let mut usage = unreported.lock().unwrap_or_else(PoisonError::into_inner);
-    usage_details(std::mem::take(&mut *usage))
+fn take_usage(unreported: &SharedUnreported) -> Details {
+    let mut unreported = unreported.lock().unwrap_or_else(PoisonError::into_inner);
+    usage_details(std::mem::take(&mut unreported.usage))
+}
+
+/// Takes what was not yet reported: the usage, and the requests, which are added to the reasoning.
+fn take_details(unreported: &SharedUnreported, reasoning: Option<Value>) -> Details {
+    let mut unreported = unreported.lock().unwrap_or_else(PoisonError::into_inner);
+    Details {
+        reasoning: unreported.trace.take_into(reasoning),
+        ..usage_details(std::mem::take(&mut unreported.usage))
+    }
 }
 
 #[cfg(test)]
@@ -208,11 +214,11 @@ mod tests {
         }
     }
 
-    struct TwoSteps(SharedUsage);
+    struct TwoSteps(SharedUnreported);
 
     impl Player for TwoSteps {
         fn play(&mut self, game: &mut Game) -> Result<(), AgentError> {
-            self.0.lock().unwrap().calls += 2;
+            self.0.lock().unwrap().usage.calls += 2;
             game.step(Action::Action1, Some("first".into()))?;
             assert_eq!(game.current().settled().get(0, 0), 2);
             game.step(Action::Action2, None)?;
@@ -230,7 +236,7 @@ mod tests {
 
     #[test]
     fn player_acts_through_the_interface_of_agents() {
-        let usage = SharedUsage::default();
+        let usage = SharedUnreported::default();
         let player = Box::new(TwoSteps(Arc::clone(&usage)));
         let mut agent = ThreadedAgent::start(player, CancelToken::default(), usage).unwrap();
         let first = agent.act(&view(&[Frame::filled(1)])).unwrap();
@@ -249,7 +255,8 @@ mod tests {
     #[test]
     fn panic_of_the_player_is_a_panic_of_the_agent() {
         let start = |player| {
-            ThreadedAgent::start(player, CancelToken::default(), SharedUsage::default()).unwrap()
+            ThreadedAgent::start(player, CancelToken::default(), SharedUnreported::default())
+                .unwrap()
         };
         let mut agent = start(Box::new(Panics));
         let act = std::panic::AssertUnwindSafe(|| agent.act(&view(&[Frame::filled(1)])));

@@ -57,16 +57,19 @@ mod action;
 mod agent;
 mod analysis;
 mod board;
+mod board_api;
 mod board_event;
 mod board_view;
 mod contamination;
 mod database_check;
 mod ending;
+mod error_code;
 mod eval;
 mod eval_end;
 mod exploration;
 mod frames;
 mod game_facts;
+mod human_baselines;
 mod identity;
 mod key_listing;
 mod level_scores;
@@ -91,9 +94,13 @@ mod study_simulation;
 mod study_sitting;
 mod study_status;
 mod study_summary;
+mod tiers;
 mod time;
+mod traced_request;
 mod usage;
 mod validation;
+mod work;
+mod work_api;
 
 pub use agent::{AgentMessage, AgentReply, ReplyError};
 pub use analysis::{
@@ -106,6 +113,10 @@ pub use board::{
     BOARD_RULES, BoardAuthor, BoardDefinition, BoardEnvironment, BoardFlag, BoardId, BoardKind,
     BoardLevel, BoardSet, BoardSystem, CostBasis, EntryId, Exposure, PeopleScore, RegistrationId,
     RetractionReason, SetVisibility, VerificationState,
+};
+pub use board_api::{
+    BoardListing, BoardPage, BoardRequest, EntryEvent, EntryPlay, EntryRun, EntryView,
+    RegistrationBody, SubmissionBody,
 };
 pub use board_event::{
     BoardClaim, BoardCost, BoardCount, BoardEvent, BoardPlay, BoardRecord, BoardRun, LevelLog,
@@ -121,18 +132,20 @@ pub use contamination::{
 };
 pub use database_check::{DatabaseCopy, DatabaseCounts, DatabaseFinding, DatabaseReport};
 pub use ending::Ending;
+pub use error_code::ErrorCode;
 pub use eval::{
     EVAL_VERSION, EvalAnswer, EvalConfig, EvalGrid, EvalLimits, EvalLine, EvalProtocol, EvalSet,
     EvalTarget, EvalUsage,
 };
 pub use eval_end::EvalEnd;
 pub use exploration::{
-    ComponentCounts, ExplorationReport, ExploredLevel, ShortestWinForm, TerminalCounts,
-    WinProbability, WinWithin,
+    ComponentCounts, ExplorationReport, ExploredLevel, SearchedClicks, ShortestWinForm,
+    TerminalCounts, WinProbability, WinWithin,
 };
 pub use frames::{Cell, FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
 pub use game_facts::GameFacts;
-pub use identity::{RunIdentity, RunListing, RunStatus};
+pub use human_baselines::{HumanBaselines, HumanLevel};
+pub use identity::{RunIdentity, RunKind, RunListing, RunStatus};
 pub use key_listing::{InvitationListing, KeyLimitsListing, KeyListing};
 pub use level_scores::{LevelScore, LevelScores};
 pub use money::{amount_text, money_text};
@@ -150,6 +163,7 @@ pub use run::{
     REPLAY_MARK, RUN_VERSION, RunConfig, RunOutcome, RunSummary, ServerRecord, SummaryEnvironment,
     ValidResults, is_replay,
 };
+pub use tiers::{RunTiers, TierEnvironment, TierFile, TierResult, TierSummary};
 pub use scorecard::{CardOwner, EnvironmentScore, RunScore, Scorecard, TagScore};
 pub use share::ShareListing;
 pub use study::{
@@ -175,7 +189,8 @@ pub use study_protocol::{
     LowEffortRule, STUDY_PROTOCOL_VERSION, StudyLimits, StudyMoney, StudyProtocol, TargetCounts,
 };
 pub use study_result::{
-    BandCount, EnvironmentResults, LevelResults, StoppedPlayResult, StudyResults, TimeResults,
+    BandCount, ClickedCell, DurationBin, EnvironmentResults, LevelClicks, LevelResults,
+    StoppedPlayResult, StudyResults, TimeResults,
 };
 pub use study_simulation::StudySimulation;
 pub use study_sitting::{
@@ -189,10 +204,18 @@ pub use study_status::{
 };
 pub use study_summary::{MedianMinutes, StudySummary};
 pub use time::{compact_utc, rfc3339_utc};
+pub use traced_request::{
+    TRACED_REQUESTS, TRACED_REQUESTS_LEFT_OUT, TracedCall, TracedRequest,
+};
 pub use usage::ModelUsage;
 pub use validation::{
     EnvironmentVerdict, FindingEvidence, RuleFinding, RuleResult, RuleVerdict,
     ValidatedEnvironment, ValidationReport,
+};
+pub use work::{LeaseLoss, SHARD_VERSION, Shard, ShardError, ShardRecord, UnitKey, WorkCost, WorkEvent};
+pub use work_api::{
+    LeaseName, LeaseReply, LeaseRequest, WorkErrorCode, WorkJob, WorkLease, WorkRefusal, WorkReport,
+    WorkerHello,
 };
 
 /// The name and version of this software, as they are written to results and recordings.

@@ -29,14 +29,17 @@ const STATES = ["in progress", "won", "game over"];
 
 /**
  * @typedef {{version: number, title: string, subtitle: string, frames_per_second: number, win_levels: number,
- *   packed: string, reasoning: [number, string][], times?: number[], perception?: Perception[]}} FilmData
+ *   packed: string, reasoning: [number, string][], times?: number[], perception?: Perception[], work?: Work[]}} FilmData
+ * What the agent asked its model before a moment: moment, requests, input tokens, output tokens, cost in US dollars, cost up to then, tokens
+ * in context.
+ * @typedef {[number, number, number, number, number | null, number | null, number | null]} Work
  * The perception of a moment: boxes (see `Overlay` of the board) and a description.
  * @typedef {{boxes: number[][], text: string}} Perception
  * The metadata of a film. `reasoning` returns the reasoning of an action, if there is any. `times` returns the time of each action in
  * milliseconds, if it was recorded.
  * @typedef {{title: string, subtitle: string, framesPerSecond: number, winLevels: number,
  *   reasoning?: ((moment: number) => Promise<string | undefined>) | null, times?: (() => Promise<number[]>) | null,
- *   perception?: Perception[] | null}} FilmMetadata
+ *   perception?: Perception[] | null, work?: Work[] | null}} FilmMetadata
  * @typedef {import("./reel.js").Moment} Moment
  */
 
@@ -65,6 +68,8 @@ export class RhaePlayer extends PlayerBase {
   /** The perception of each moment, if the film contains it. @type {Perception[] | null} */
   #perception = null;
   #objects = false;
+  /** @type {Work[]} */
+  #work = [];
   #before = new Uint8Array(64 * 64);
   #speed = 1;
   /** @type {FilmMetadata["times"]} */
@@ -163,6 +168,8 @@ export class RhaePlayer extends PlayerBase {
     this.#times = null;
     this.#perception = metadata.perception ?? null;
     this.#part("button[data-do=objects]").hidden = !this.#perception;
+    this.#work = metadata.work ?? [];
+    for (const row of this.#root.querySelectorAll(".work")) /** @type {HTMLElement} */ (row).hidden = this.#work.length === 0;
     this.#frameMs = 1000 / Math.max(1, Math.min(60, metadata.framesPerSecond));
     this.#winLevels = metadata.winLevels;
     this.#part(".player").setAttribute("aria-label", `${metadata.title}, ${metadata.subtitle}`);
@@ -289,6 +296,7 @@ export class RhaePlayer extends PlayerBase {
         reasoning: reasoning.size > 0 ? async (moment) => reasoning.get(moment) : null,
         times: times ? async () => times : null,
         perception: film.perception ?? null,
+        work: film.work ?? null,
       });
     } catch (reason) {
       this.fail(`This film cannot be shown: ${reason instanceof Error ? reason.message : reason}`);
@@ -397,10 +405,29 @@ export class RhaePlayer extends PlayerBase {
       jump.setAttribute("aria-current", String(/** @type {HTMLElement} */ (jump).dataset.level === current));
     }
     this.#board.setAttribute("aria-label", `Frame after action ${moment.number}`);
+    this.#showWork();
     this.#requestReasoning();
     this.#draw();
     this.#strip.show(this.moments, this.#moment);
     this.dispatchEvent(new CustomEvent("rhae-moment", { detail: { moment: this.#moment } }));
+  }
+
+  /** Shows what the agent asked its model before the current action, and what all requests up to then cost. */
+  #showWork() {
+    if (this.#work.length === 0) return;
+    let [low, high] = [0, this.#work.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#work[middle][0] <= this.#moment) low = middle + 1;
+      else high = middle;
+    }
+    const last = this.#work[low - 1];
+    const own = last?.[0] === this.#moment ? last : undefined;
+    const count = (/** @type {number} */ number, /** @type {string} */ noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+    const usd = (/** @type {number | null | undefined} */ cost) => (cost === null || cost === undefined ? "unknown" : `${cost.toFixed(4)} USD`);
+    this.#write("requests", own ? `${count(own[1], "request")}, ${count(own[2], "token")} in, ${own[3].toLocaleString("en")} out` : "none for this action", !own);
+    this.#write("cost", `${own ? usd(own[4]) : "none"}, ${last ? usd(last[5]) : "nothing"} so far`, !own);
+    this.#write("context", last && last[6] !== null ? count(last[6], "token") : "–", !own);
   }
 
   /** Requests the reasoning of the current action, unless another action is shown soon. */

@@ -91,7 +91,9 @@ export const PLAYER_TEMPLATE = `<div class="player" tabindex="0" role="group">
   <div class="side">
     <div class="levels"><span class="label">Level&nbsp;</span></div>
     <dl><dt>Action</dt><dd data-show="action"></dd><dt>Effect</dt><dd data-show="effect"></dd><dt>Frame</dt><dd data-show="frame"></dd><dt>Actions</dt><dd data-show="count"></dd>
-      <dt>On this level</dt><dd data-show="level"></dd><dt>State</dt><dd data-show="state"></dd></dl>
+      <dt>On this level</dt><dd data-show="level"></dd><dt>State</dt><dd data-show="state"></dd>
+      <dt class="work" hidden>Model</dt><dd class="work" data-show="requests" hidden></dd><dt class="work" hidden>Model cost</dt><dd class="work" data-show="cost" hidden></dd>
+      <dt class="work" hidden>Context</dt><dd class="work" data-show="context" hidden></dd></dl>
     <p class="perceived" hidden></p>
     <p class="legend"><span><svg viewBox="0 0 8 12"><path stroke-width="2" d="M4 0v12"/></svg> level completed</span>
       <span><svg viewBox="0 0 8 12"><path d="M4 6v6"/></svg> changed nothing</span></p>

@@ -7,9 +7,11 @@
 //! A film contains neither scores nor baselines, and it does not know where its frames come from.
 
 use rhae_engine::{Action, Frame, Observation, PlayState};
+use rhae_protocol::ModelUsage;
 use serde_json::Value;
 
 use crate::picture::{PictureError, contact_sheet};
+use crate::reasoning::reasoning_text;
 
 /// The maximum number of frames on a contact sheet.
 const MAX_SHEET_FRAMES: usize = 120;
@@ -47,8 +49,18 @@ pub struct Moment {
     pub full_reset: bool,
     /// The reasoning that the agent recorded with the command.
     pub reasoning: Option<String>,
+    /// What the agent asked its model since the command before, if it did.
+    pub work: Option<ModelWork>,
     /// The time of the command since the start of the play, in milliseconds, if it was recorded.
     pub t_ms: Option<u64>,
+}
+
+/// What an agent asked its model before a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ModelWork {
+    pub spent: ModelUsage,
+    /// The tokens of the conversation after its last request.
+    pub context_tokens: Option<u64>,
 }
 
 /// The counts of one level in one run of a film.
@@ -159,6 +171,7 @@ impl Moment {
             counted: observation.counted,
             full_reset: observation.full_reset,
             reasoning: reasoning.map(reasoning_text),
+            work: None,
             t_ms: None,
         }
     }
@@ -191,14 +204,6 @@ pub fn film_sheet(film: &Film, zoom: usize) -> Result<Vec<u8>, PictureError> {
     contact_sheet(&thinned, 8, zoom)
 }
 
-/// Formats reasoning: a string unchanged, any other JSON value indented.
-fn reasoning_text(reasoning: &Value) -> String {
-    match reasoning {
-        Value::String(text) => text.clone(),
-        other => serde_json::to_string_pretty(other).unwrap_or_else(|_| other.to_string()),
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -227,6 +232,7 @@ pub(crate) mod tests {
             counted: action != Action::Reset,
             full_reset: action == Action::Reset,
             reasoning: None,
+            work: None,
             t_ms: None,
         };
         film.moments
@@ -295,14 +301,5 @@ pub(crate) mod tests {
             [vec![tally, tally], vec![second, LevelTally::default()]]
         );
         assert_eq!(film.actions(), 13);
-    }
-
-    #[test]
-    fn reasoning_that_is_not_text_is_shown_as_json() {
-        assert_eq!(reasoning_text(&serde_json::json!("go left")), "go left");
-        assert_eq!(
-            reasoning_text(&serde_json::json!({"plan": 1})),
-            "{\n  \"plan\": 1\n}"
-        );
     }
 }

@@ -9,8 +9,8 @@ use askama::filters::HtmlSafe;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use rhae_engine::Frame;
 
-use crate::packed::player_data_with_perception;
-use crate::{Film, PictureError, contact_sheet, player_data};
+use crate::packed::{player_data_with_perception, player_data_within};
+use crate::{Film, PictureError, contact_sheet};
 
 /// The style sheet of the pages.
 pub(crate) const PAGE_STYLE: &str = include_str!("../assets/page.css");
@@ -38,6 +38,8 @@ pub(crate) struct Player<'a> {
     pub(crate) film: &'a Film,
     /// Whether the player can show what perception sees. It doubles the size of the data.
     pub(crate) has_perception: bool,
+    /// The bytes of reasoning that the data may contain.
+    pub(crate) max_reasoning: usize,
 }
 
 /// The template contains only JSON that [`player_data`] has escaped.
@@ -48,7 +50,7 @@ impl Player<'_> {
         if self.has_perception {
             player_data_with_perception(self.film)
         } else {
-            player_data(self.film)
+            player_data_within(self.film, self.max_reasoning)
         }
     }
 }

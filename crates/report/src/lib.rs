@@ -40,6 +40,7 @@
 //!     counted: false,
 //!     full_reset: true,
 //!     reasoning: None,
+//!     work: None,
 //!     t_ms: None,
 //! };
 //! let step = Moment {
@@ -63,6 +64,7 @@
 //! ```
 
 mod arc_page;
+mod board_history_plot;
 mod board_plot;
 mod board_text;
 mod compare_page;
@@ -89,6 +91,7 @@ mod page_outlines;
 mod perception;
 pub mod picture;
 mod plot;
+mod reasoning;
 mod replay_page;
 mod result;
 mod run_marks;
@@ -102,10 +105,13 @@ mod table;
 mod task_picture;
 mod task_scene;
 mod text;
+mod tiers_text;
 mod validation_page;
 
 pub use arc_page::{ArcAttempt, ArcReport, ArcSet, ArcTask, arc_page};
+pub use board_history_plot::board_history_plot;
 pub use board_plot::board_plot;
+pub use tiers_text::{tier_summary_text, tiers_text};
 pub use board_text::{
     board_change_text, board_check_text, board_text, boards_text, row_comparison_text,
 };
@@ -114,7 +120,7 @@ pub use comparison_text::comparison_text;
 pub use contamination::contamination_text;
 pub use exploration_text::{exploration_facts, exploration_table, exploration_text};
 
-pub use film::{Film, LevelTally, Moment, film_sheet};
+pub use film::{Film, LevelTally, ModelWork, Moment, film_sheet};
 pub use frontier_plot::frontier_plot;
 pub use games_table::{game_text, games_table};
 pub use gif::{GifOptions, animated_gif};
@@ -131,6 +137,7 @@ pub use packed::player_data;
 pub use perception::{PerceivedBox, Perception, perceive};
 pub use picture::{PictureError, contact_sheet};
 pub use plot::{PLOT_STYLE, actions_plot, completion_plot};
+pub use reasoning::{context_tokens, reasoning_text};
 pub use replay_page::replay_page;
 pub use rhae_protocol::PACKED_VERSION;
 pub use run_page::{PlayFilm, RunReport, run_page};

@@ -4,10 +4,14 @@
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use rhae_percept::Bounds;
-use rhae_protocol::{ObservationView, PACKED_VERSION, Packer};
+use rhae_protocol::{ModelUsage, ObservationView, PACKED_VERSION, Packer};
 use serde_json::{Value, json};
 
+use crate::reasoning::bounded_reasoning;
 use crate::{Film, Moment, perceive};
+
+/// The bytes of reasoning on a page. A page with more opens slowly.
+pub(crate) const MAX_REASONING_BYTES: usize = 16 << 20;
 
 /// Returns the data of a `<rhae-player>` element: a JSON object with the packed film, safe inside a
 /// `<script>` element.
@@ -22,7 +26,12 @@ use crate::{Film, Moment, perceive};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 pub fn player_data(film: &Film) -> String {
-    script_safe(&film_data(film).to_string())
+    player_data_within(film, MAX_REASONING_BYTES)
+}
+
+/// Returns the same data with at most `max_reasoning` bytes of reasoning.
+pub(crate) fn player_data_within(film: &Film, max_reasoning: usize) -> String {
+    script_safe(&film_data(film, max_reasoning).to_string())
 }
 
 /// Returns the same data with what perception sees in each moment, which the player can show.
@@ -35,18 +44,13 @@ pub(crate) fn player_data_with_perception(film: &Film) -> String {
         });
         json!({ "boxes": boxes.collect::<Vec<Value>>(), "text": seen.text })
     });
-    let mut data = film_data(film);
+    let mut data = film_data(film, MAX_REASONING_BYTES);
     data["perception"] = perceptions.collect();
     script_safe(&data.to_string())
 }
 
-fn film_data(film: &Film) -> Value {
-    let reasoning: Vec<Value> = film
-        .moments
-        .iter()
-        .enumerate()
-        .filter_map(|(index, moment)| moment.reasoning.as_ref().map(|text| json!([index, text])))
-        .collect();
+fn film_data(film: &Film, max_reasoning: usize) -> Value {
+    let reasoning = bounded_reasoning(film, max_reasoning);
     let mut data = json!({
         "version": PACKED_VERSION,
         "title": film.title,
@@ -59,7 +63,33 @@ fn film_data(film: &Film) -> Value {
     if let Some(times) = film.times() {
         data["times"] = times.into();
     }
+    let work = work(film);
+    if !work.is_empty() {
+        data["work"] = work.into();
+    }
     data
+}
+
+/// Returns what the model of the agent did before each moment: the moment, requests, input tokens,
+/// output tokens, cost, cost up to then, and tokens in context.
+fn work(film: &Film) -> Vec<Value> {
+    let mut total = ModelUsage::default();
+    let mut rows = Vec::new();
+    for (index, moment) in film.moments.iter().enumerate() {
+        let Some(work) = moment.work else { continue };
+        let spent = work.spent;
+        total += spent;
+        rows.push(json!([
+            index,
+            spent.calls,
+            spent.input_tokens,
+            spent.output_tokens,
+            spent.cost_usd,
+            total.cost_usd,
+            work.context_tokens
+        ]));
+    }
+    rows
 }
 
 /// Escapes `<` in JSON, which occurs only in strings, so that an HTML parser finds neither the end
@@ -105,6 +135,7 @@ mod tests {
     use rhae_engine::{Action, CELLS, Frame, PlayState, SIZE};
 
     use super::*;
+    use crate::ModelWork;
     use crate::film::tests::walking_square;
 
     struct Unpacked {
@@ -205,6 +236,7 @@ mod tests {
                     counted: flags[1],
                     full_reset: flags[2],
                     reasoning: None,
+                    work: None,
                     t_ms: None,
                 });
             }
@@ -226,6 +258,45 @@ mod tests {
         };
         // The moment takes four bytes and its frame eight.
         assert_eq!(pack(&moved).len() - pack(&first).len(), 12);
+    }
+
+    #[test]
+    fn film_of_ten_thousand_requests_stays_small() {
+        let mut film = walking_square(1);
+        let step = film.moments[2].clone();
+        let work = ModelWork {
+            spent: ModelUsage {
+                calls: 1,
+                input_tokens: 900,
+                output_tokens: 100,
+                cost_usd: Some(0.25),
+                ..ModelUsage::default()
+            },
+            context_tokens: Some(1000),
+        };
+        for number in 0..10_000 {
+            film.moments.push(Moment {
+                reasoning: Some(format!("{number} {}", "x".repeat(5_000))),
+                work: Some(work),
+                ..step.clone()
+            });
+        }
+        let data = player_data(&film);
+        assert!(
+            data.len() < MAX_REASONING_BYTES + (2 << 20),
+            "{}",
+            data.len()
+        );
+        let data: Value = serde_json::from_str(&data).unwrap();
+        let rows = data["work"].as_array().unwrap();
+        assert_eq!(rows.len(), 10_000);
+        assert_eq!(
+            rows[9_999],
+            json!([10_006, 1, 900, 100, 0.25, 2500.0, 1000])
+        );
+        let text = data["reasoning"].as_array().unwrap().last().unwrap()[1].as_str();
+        let text = text.unwrap();
+        assert!(text.starts_with("9999 xx") && text.ends_with("the whole text]"));
     }
 
     #[test]

@@ -70,6 +70,7 @@ pub struct PerceivedBox {
 ///         counted: true,
 ///         full_reset: false,
 ///         reasoning: None,
+///         work: None,
 ///         t_ms: None,
 ///     });
 /// }
@@ -263,6 +264,7 @@ mod tests {
                 counted: true,
                 full_reset: false,
                 reasoning: None,
+                work: None,
                 t_ms: None,
             });
         }

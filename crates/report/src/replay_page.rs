@@ -4,6 +4,7 @@ use askama::Template;
 
 use crate::Film;
 use crate::html::{Player, render};
+use crate::packed::MAX_REASONING_BYTES;
 
 #[derive(Template)]
 #[template(path = "replay.html")]
@@ -17,6 +18,7 @@ pub fn replay_page(film: &Film) -> String {
     let player = Player {
         film,
         has_perception: true,
+        max_reasoning: MAX_REASONING_BYTES,
     };
     render(&ReplayPage { film, player })
 }

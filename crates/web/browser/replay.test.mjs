@@ -79,3 +79,45 @@ test("the page shows the frames of a solution", async () => {
   rhae("explore", "kq19", "--level", "8", "--checks", "0", "--recording", "solution.jsonl");
   await assertShown("solution.jsonl");
 });
+
+test("the page shows what an agent asked its model, and stays usable with 10,000 requests", async () => {
+  rhae("run", "--agent", "random", "--games", "hk26", "--budget", "10000", "--out", "long");
+  const [recording] = readdirSync(join(folder, "long", "recordings"));
+  const lines = linesOf(join("long", "recordings", recording));
+  let number = 0;
+  for (const line of lines) {
+    if (!("action" in line) || line.full_reset) continue;
+    number++;
+    line.cost_usd = 0.25;
+    line.usage = { calls: 1, input_tokens: 900, output_tokens: 100 };
+    const call = { tool: "python", input: "print(1)", output: `<b>${"1 ".repeat(400)}</b>` };
+    const request = { agent: "solver-1", context_tokens: 12345, output_tokens: 100, cost_usd: 0.25, text: `I try ${number}. ${"why ".repeat(500)}`, calls: [call] };
+    line.reasoning = { plan: "go up", requests: [request] };
+  }
+  assert.ok(number >= 10_000, `${number} actions`);
+  writeFileSync(join(folder, "long.jsonl"), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  rhae("replay", "render", "long.jsonl", "--format", "html", "--out", "long.html");
+  const html = readFileSync(join(folder, "long.html"), "utf8");
+  assert.ok(html.length < 40 << 20, `${html.length} characters`);
+  const page = await browser.newPage();
+  await page.goto(pathToFileURL(join(folder, "long.html")).href);
+  await until(page, () => document.querySelector("rhae-player").moments.length > 10_000);
+  const shown = (name) => page.locator(`rhae-player [data-show=${name}]`).textContent();
+  assert.match(await shown("requests"), /none for this action/);
+  await page.evaluate(() => {
+    const player = document.querySelector("rhae-player");
+    for (let at = 0; at < player.moments.length; at += 50) player.seek(at);
+    player.seek(2);
+  });
+  assert.equal(await shown("requests"), "1 request, 900 tokens in, 100 out");
+  assert.equal(await shown("cost"), "0.2500 USD, 0.5000 USD so far");
+  assert.equal(await shown("context"), "12,345 tokens");
+  const text = () => page.locator("rhae-player .reasoning").textContent();
+  await until(page, () => document.querySelector("rhae-player").shadowRoot.querySelector(".reasoning").textContent.includes("I try 2."));
+  assert.match(await text(), /^PLAN\ngo up\n\nREQUEST 1 OF 1 \(solver-1, 12,345 tokens in context, 100 tokens of output, 0.2500 USD\)/);
+  await page.getByRole("button", { name: /Show all/ }).click();
+  assert.equal(await page.locator("rhae-player .reasoning b").count(), 0);
+  await page.evaluate(() => document.querySelector("rhae-player").seek(1e9));
+  assert.match(await shown("cost"), /, 2,?5\d\d\.\d{4} USD so far/);
+  await page.close();
+});

@@ -20,8 +20,8 @@ use crate::engine::{Engine, ToolOutput};
 
 /// Functions of the agent that code can call through `host`.
 pub trait HostFunctions {
-    /// Tells the agent which reply of the model contains the code that is executed next.
-    fn begin(&mut self, _reply: &str) {}
+    /// Tells the agent that the code of another reply is executed next.
+    fn begin(&mut self) {}
 
     /// Calls a function. The inner result is the value for the code, or the text of an exception. A
     /// function may hold a conversation with `engine`.

@@ -278,6 +278,33 @@ fn tool_can_end_the_turn() {
 }
 
 #[test]
+fn conversation_that_exceeds_the_context_loses_its_older_half() {
+    for form in FORMS {
+        // The provider rejects the third request, and then also the shortened one.
+        let faults = [Fault::None, Fault::None, Fault::ContextOverflow];
+        let server = ModelServer::start(Faults::first(faults), |request| {
+            match request.turns[0].1.contains("was removed") {
+                false => ModelAnswer::call("add", &json!({"numbers": ["1", "2"]})),
+                true => "The sum is 7.".to_owned().into(),
+            }
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let player = player(&server, form);
+        let mut engine = engine(&player, &folder.path().join("log"), Limits::default());
+        let mut toolbox = Adder::default();
+        let mut chat = chat(ToolMode::Native, toolbox.tools());
+        let end = engine.turn(&mut chat, &mut toolbox).unwrap();
+        assert_eq!(answer_of(end), "The sum is 7.", "{form:?}");
+        assert_eq!(chat.conversation().removals(), 1, "{form:?}");
+        let served = server.served();
+        assert_eq!(served.len(), 4, "{form:?}");
+        let bytes = |entry: &rhae_testkit::ServedRequest| entry.body.to_string().len();
+        assert!(bytes(&served[3]) < bytes(&served[2]), "{form:?}");
+        assert_eq!(engine.total().calls, 4);
+    }
+}
+
+#[test]
 fn failures_end_or_interrupt_the_play() {
     let run = |faults: Vec<Fault>| {
         let server = ModelServer::start(Faults::first(faults), adding);

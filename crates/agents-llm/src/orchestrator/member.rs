@@ -2,7 +2,7 @@
 
 use rhae_agents::AgentError;
 use rhae_engine::{Action, ActionKind, PlayState};
-use rhae_llm::{Parameter, Reply, Tool};
+use rhae_llm::{Parameter, Tool};
 use serde_json::{Value, json};
 
 use super::returns::Returns;
@@ -44,10 +44,12 @@ impl Member {
     ) -> Self {
         let facts = shared.prompts.fill("facts", &[]);
         let system = shared.prompts.fill(role.name(), &[("facts", &facts)]);
+        let name = format!("{}-{number}", role.name());
+        let chat = settings.chat_of_role(role.name(), &system, tools(role), 1);
         Self {
-            name: format!("{}-{number}", role.name()),
+            chat: chat.of_agent(&name),
+            name,
             role,
-            chat: settings.chat_of_role(role.name(), &system, tools(role), 1),
             notebook: Notebook::new(&shared.runtime),
         }
     }
@@ -75,7 +77,6 @@ impl Member {
                 shared: &mut *shared,
                 used: &mut used,
                 context_tokens,
-                reply: Value::Null,
                 report: None,
             };
             let end = engine.turn(&mut self.chat, &mut tools)?;
@@ -190,8 +191,6 @@ struct MemberTools<'a> {
     /// The actions taken in this task.
     used: &'a mut u32,
     context_tokens: u64,
-    /// What the model wrote and thought in its last reply.
-    reply: Value,
     report: Option<Value>,
 }
 
@@ -261,8 +260,6 @@ impl MemberTools<'_> {
             "agent": self.name,
             "task": shortened(&self.task.text),
             "reason": shortened(arguments["reason"].as_str().unwrap_or_default()),
-            "output": self.reply["output"],
-            "reasoning": self.reply["reasoning"],
             "memories": shortened(&self.shared.memories.summaries()),
             "context_tokens": self.context_tokens,
         })
@@ -316,13 +313,6 @@ impl MemberTools<'_> {
 impl Toolbox for MemberTools<'_> {
     fn tools(&self) -> Vec<Tool> {
         tools(self.role)
-    }
-
-    fn begin(&mut self, reply: &Reply) {
-        self.reply = json!({
-            "output": shortened(&reply.text),
-            "reasoning": reply.reasoning.as_deref().map(shortened),
-        });
     }
 
     fn call(

@@ -14,8 +14,8 @@ use crate::threaded::Game;
 
 /// The agents that exist at the same time. Each may have an interpreter.
 const MAX_MEMBERS: usize = 12;
-/// The name of the orchestrator, as the author of memories.
-const AUTHOR: &str = "orchestrator";
+/// The name of the orchestrator, as the author of memories and in recordings.
+pub(super) const AUTHOR: &str = "orchestrator";
 
 /// The agents of a play.
 #[derive(Default)]

@@ -81,7 +81,8 @@ impl RlmPlayer {
         let mut functions = GameFunctions {
             game,
             history,
-            reply: None,
+            notes,
+            has_acted: false,
         };
         self.rlm
             .run_root(&invocation, &mut functions, &mut self.engine)
@@ -190,20 +191,22 @@ impl History {
 struct GameFunctions<'a> {
     game: &'a mut Game,
     history: &'a mut History,
-    /// The reply whose code is executed, until the first action.
-    reply: Option<String>,
+    /// What the last invocation returned.
+    notes: &'a Value,
+    /// Whether the current code has acted.
+    has_acted: bool,
 }
 
 impl HostFunctions for GameFunctions<'_> {
-    fn begin(&mut self, reply: &str) {
-        self.reply = Some(shortened(reply));
+    fn begin(&mut self) {
+        self.has_acted = false;
     }
 
     fn call(
         &mut self,
         name: &str,
         arguments: &[Value],
-        engine: &mut Engine<'_>,
+        _engine: &mut Engine<'_>,
     ) -> Result<Result<Value, String>, AgentError> {
         let number = |index: usize| {
             let number = arguments.get(index).and_then(Value::as_u64);
@@ -211,7 +214,7 @@ impl HostFunctions for GameFunctions<'_> {
         };
         Ok(match name {
             "step" => match self.action(arguments) {
-                Ok(action) => Ok(self.step(action, engine)?),
+                Ok(action) => Ok(self.step(action)?),
                 Err(problem) => Err(problem),
             },
             "frame" => Ok(rows(self.game.current().settled())),
@@ -265,12 +268,11 @@ impl GameFunctions<'_> {
     }
 
     /// Executes an action. A lost level is restarted by the next one, whichever it is.
-    fn step(&mut self, action: Action, engine: &Engine<'_>) -> Result<Value, AgentError> {
+    fn step(&mut self, action: Action) -> Result<Value, AgentError> {
         let before = self.game.current().clone();
-        let reasoning = self
-            .reply
-            .take()
-            .map(|reply| json!({"reply": reply, "calls": engine.total().calls}));
+        let is_first = !std::mem::replace(&mut self.has_acted, true);
+        let has_notes = is_first && !self.notes.is_null();
+        let reasoning = has_notes.then(|| json!({"notes": shortened(&self.notes.to_string())}));
         let after = self.game.step(action, reasoning)?;
         let cells = before.settled().cells().iter().zip(after.settled().cells());
         let changed = cells.filter(|(one, two)| one != two).count();

@@ -11,6 +11,7 @@ use super::tools::WorldTools;
 use crate::action_text::{action_text, parse_action};
 use crate::board::board_text;
 use crate::engine::{Engine, ToolOutput};
+use crate::harness_agent::shortened;
 use crate::timeline::Status;
 
 /// The actions of one commit.
@@ -54,6 +55,7 @@ impl WorldTools<'_> {
         }
         let predictions = self.predictions(&actions, engine)?;
         self.reasoning["reason"] = arguments["reason"].clone();
+        self.reasoning["notes"] = json!(shortened(&self.theory.notes(level)));
         self.reasoning["backtest"] = json!(self.theory.backtest_text());
         self.reasoning["actions"] = json!(actions.len());
         let outcome = match predictions {

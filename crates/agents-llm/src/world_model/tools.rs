@@ -32,6 +32,13 @@ impl Theory {
         self.notes.iter().any(|(noted, _)| *noted == level)
     }
 
+    /// Returns the notes for a level.
+    pub(super) fn notes(&self, level: u8) -> String {
+        let of_level = self.notes.iter().filter(|(noted, _)| *noted == level);
+        let texts: Vec<&str> = of_level.map(|(_, text)| text.as_str()).collect();
+        texts.join("\n")
+    }
+
     pub(super) fn has_code(&self) -> bool {
         !self.code.trim().is_empty()
     }

@@ -1,7 +1,9 @@
 //! The agent `rlm` with scripted models that play, and call themselves.
 
+use std::time::Duration;
+
 use rhae_agents::AgentError;
-use rhae_agents_llm::{HarnessAgent, PythonSettings};
+use rhae_agents_llm::{HarnessAgent, Limits, PythonSettings};
 use rhae_testkit::{Fault, Faults, ModelAnswer, ModelRequest, ModelServer, ServedRequest};
 use serde_json::{Value, json};
 
@@ -179,9 +181,118 @@ fn lost_level_is_restarted_by_the_next_step() {
     let folder = tempfile::tempdir().unwrap();
     let agent = agent(&server, FORMS[0]);
     let played = play(&agent, "kq19", &folder.path().join("log"), 2, 54);
+    // The restart takes the place of ACTION1, and the code continues with the new level.
+    let mut actions = played.actions.iter();
+    let lost_at = actions.position(|action| *action == rhae_engine::Action::Reset);
+    assert!(lost_at.unwrap() > 7 + 10, "{played:?}");
+    assert_eq!(actions.next(), Some(&rhae_engine::Action::Action1));
+}
+
+/// A model that starts three calls together, each of which starts two plain ones.
+fn parallel_model(request: &ModelRequest) -> ModelAnswer {
+    let query = request.turns[0].1.clone();
+    let replies = request.turns.iter().filter(|(is_model, _)| *is_model);
+    let replies = replies.count();
+    match (query.split_whitespace().next(), replies) {
+        (Some("PLAIN"), _) => query.lines().last().unwrap().to_uppercase().into(),
+        (Some("PART"), 0) => code("print(context)"),
+        (Some("PART"), _) => code(
+            "const both = await Promise.all(['a', 'b'].map((side) => rlm('PLAIN', context + side)));
+return(both.join('+'))",
+        ),
+        (_, 0) => code(
+            "const parts = await Promise.all([0, 1, 2].map((part) => rlm('PART', 'p' + part)));
+print('PARTS', parts.join(' '))",
+        ),
+        _ => code(&format!(
+            "for (const action of {}) env.step(action); return(parts)",
+            json!(solutions()[0])
+        )),
+    }
+}
+
+#[test]
+fn calls_that_are_started_together_run_at_the_same_time() {
+    let late = |number: u64| Fault::Late(Duration::from_millis(30 + 7 * (number % 5)));
+    let server = ModelServer::start(Faults::first((0..14).map(late)), parallel_model);
+    let agent = agent(&server, FORMS[0]);
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let played = play(&agent, "kq19", &log, 1, 20);
+    assert_eq!((played.levels_completed, &played.error), (1, &None));
+    let served = server.served();
+    // Two requests of the root, two of each of three calls, and two plain ones of each of them.
+    assert_eq!((served.len(), played.spent.calls), (14, 14));
     assert_eq!(
-        played.actions[7 + 45],
-        rhae_engine::Action::Reset,
-        "{played:?}"
+        played.spent.input_tokens + played.spent.output_tokens,
+        billed(&served)
+    );
+    assert!(server.max_concurrent_requests() >= 3);
+    // The answers have the order of the calls.
+    let last = last_turn(&served[13].body);
+    assert!(last.contains("PARTS P0A+P0B P1A+P1B P2A+P2B"), "{last}");
+    let recorded = &played.reasoning[0];
+    assert!(recorded.contains("rlm at depth 2") && recorded.contains("PARTS P0A"));
+
+    // The log is cut off at any line, as if the process had been killed there. What it contains is
+    // not requested again, and the play is the same.
+    let lines = std::fs::read_to_string(&log).unwrap();
+    let lines: Vec<&str> = lines.split_inclusive('\n').collect();
+    assert!(lines.iter().any(|line| line.contains("\"@1.2/@1.1/")));
+    for kept in (3..lines.len()).step_by(5) {
+        let log = folder.path().join(format!("log-{kept}"));
+        std::fs::write(&log, lines[..kept].concat()).unwrap();
+        let answers = |lines: &[&str]| {
+            let answers = lines
+                .iter()
+                .filter(|line| line.contains("\"event\":\"ended\""));
+            answers.count()
+        };
+        let before = server.served().len();
+        let resumed = play(&agent, "kq19", &log, 1, 20);
+        assert_eq!(resumed.actions, played.actions, "{kept} lines");
+        let sent = server.served().len() - before;
+        assert_eq!(sent, 14 - answers(&lines[..kept]), "{kept} lines");
+        let in_flight = resumed.spent.uncounted;
+        assert_eq!(resumed.spent.calls, 14 + in_flight, "{kept} lines");
+    }
+}
+
+#[test]
+fn calls_beyond_the_limit_of_a_tree_are_refused_alike_each_time() {
+    let server = ModelServer::start(Faults::none(), |request| {
+        let replies = request.turns.iter().filter(|(is_model, _)| *is_model);
+        match (request.turns[0].1.starts_with("PART"), replies.count()) {
+            // Each of 40 calls makes one more: 40 + 40 of 100.
+            (true, 0) => code("print(1)"),
+            (true, _) => code(
+                "let n = 0; for (;;) { try { await rlm('PART', 0); n++ } catch (error) { return(n) } }",
+            ),
+            (false, 0) => code(
+                "const all = await Promise.all([...Array(40)].map(() => rlm('PART', 0))); print('CALLS', all.join(''))",
+            ),
+            _ => code("env.step('ACTION1')"),
+        }
+    });
+    let settings = PythonSettings {
+        launcher: vec![env!("CARGO_BIN_EXE_rhae-code-sandboxed").into()],
+        ..PythonSettings::default()
+    };
+    let limits = Limits {
+        max_iterations: 3,
+        ..Limits::default()
+    };
+    let agent = HarnessAgent::open("rlm", player(&server, FORMS[0]), None, &settings).unwrap();
+    let agent = agent.with_limits(Limits {
+        max_depth: 2,
+        ..limits
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let played = play(&agent, "kq19", &folder.path().join("log"), 1, 1);
+    assert_eq!(played.error, None);
+    let last = last_turn(&server.served().pop().unwrap().body);
+    assert!(
+        last.contains(&format!("CALLS {}", "1".repeat(40))),
+        "{last}"
     );
 }

@@ -4,6 +4,7 @@ use rhae_protocol::{Ending, EnvironmentScore, Scorecard};
 
 use super::{PlayFilm, RunReport};
 use crate::html::Player;
+use crate::packed::MAX_REASONING_BYTES;
 use crate::result::{best_index, dollars, find, grouped};
 
 /// The plays that failed because of the agent, or because of their environments.
@@ -177,6 +178,8 @@ pub(super) struct Recording<'a> {
     pub(super) score: Option<f64>,
     /// The maximum number of levels that were completed at once.
     pub(super) levels: u8,
+    /// The number of recordings on the page, which share its room for reasoning.
+    pub(super) recordings: usize,
 }
 
 impl Recording<'_> {
@@ -188,6 +191,7 @@ impl Recording<'_> {
         Player {
             film: &self.play.film,
             has_perception: false,
+            max_reasoning: MAX_REASONING_BYTES / self.recordings,
         }
     }
 }
@@ -209,6 +213,7 @@ pub(super) fn recordings(report: &RunReport) -> Vec<Recording<'_>> {
             is_first_of_repeat: report.cards.len() > 1 && repeat != Some(play.repeat),
             score: environment.map(|environment| environment.score),
             levels: levels.max().unwrap_or(0),
+            recordings: report.films.len(),
         });
         repeat = Some(play.repeat);
     }

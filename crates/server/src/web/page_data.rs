@@ -181,10 +181,7 @@ pub(super) async fn reasoning_of(
         .log_from(facts.play.key, from, REASONING_PER_REQUEST)
         .await?;
     let texts = entries.into_iter().filter_map(|log_entry| {
-        let text = match log_entry.entry.details.reasoning? {
-            Value::String(text) => text,
-            other => serde_json::to_string_pretty(&other).unwrap_or_default(),
-        };
+        let text = rhae_report::reasoning_text(&log_entry.entry.details.reasoning?);
         Some(json!([log_entry.index, text]))
     });
     Ok(Json(

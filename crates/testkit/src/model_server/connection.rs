@@ -104,6 +104,12 @@ fn answer(shared: &Shared, request: &HttpRequest, out: &mut impl Write) -> io::R
             write_json(out, status, &header, &error.to_string())?;
             return Ok(true);
         }
+        Fault::ContextOverflow => {
+            let message = "this model's maximum context length is exceeded";
+            let error = json!({"error": {"message": message, "type": "invalid_request_error"}});
+            write_json(out, 400, "", &error.to_string())?;
+            return Ok(true);
+        }
         Fault::Echo(status) => {
             let error = json!({"error": {"message": format!("you sent: {}", request.head), "type": "fault"}});
             write_json(out, status, "", &error.to_string())?;

@@ -11,6 +11,8 @@ pub enum Fault {
     Status(u16, Option<&'static str>),
     /// An error status whose message repeats all request headers, including the API key.
     Echo(u16),
+    /// An error status that says that the request exceeds the context of the model.
+    ContextOverflow,
     /// The response arrives a few bytes at a time.
     Slow,
     /// The connection is closed in the middle of the response.
@@ -41,7 +43,11 @@ impl Fault {
     pub fn is_billed(&self) -> bool {
         !matches!(
             self,
-            Self::Status(..) | Self::Echo(_) | Self::Close | Self::ErrorInStream
+            Self::Status(..)
+                | Self::Echo(_)
+                | Self::ContextOverflow
+                | Self::Close
+                | Self::ErrorInStream
         )
     }
 }

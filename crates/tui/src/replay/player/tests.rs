@@ -18,6 +18,7 @@ pub(crate) fn film() -> Film {
         counted: action != Action::Reset,
         full_reset: action == Action::Reset,
         reasoning: None,
+        work: None,
         t_ms: None,
     };
     film.moments
