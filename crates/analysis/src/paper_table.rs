@@ -336,6 +336,12 @@ fn latex_plain(text: &str) -> String {
             '“' => escaped.push_str("``"),
             '”' => escaped.push_str("''"),
             '`' => escaped.push_str("\\textasciigrave{}"),
+            // After the end of a row or a rule, LaTeX reads these as its optional argument.
+            '[' | ']' | '*' => {
+                escaped.push('{');
+                escaped.push(letter);
+                escaped.push('}');
+            }
             _ => escaped.push(letter),
         }
     }
@@ -406,7 +412,7 @@ mod tests {
         ));
         assert!(text.contains("``0\\%: never''"));
         assert!(text.contains("& 12.58 & three hidden environments of the preview competition"));
-        assert!(text.contains("Sources: [1] ARC-AGI-3: A New Challenge"));
+        assert!(text.contains("Sources: {[}1{]} ARC-AGI-3: A New Challenge"));
         assert_eq!(latex("from `a_b`"), "from \\texttt{a\\_b}");
         assert_eq!(latex("one ` only"), "one \\textasciigrave{} only");
         assert_eq!(text.matches("\\begin{table}").count(), 2);
