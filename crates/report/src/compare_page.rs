@@ -59,6 +59,10 @@ pub fn compare_page(
             .collect(),
         has_behaviour: runs.iter().any(|run| run.behaviour.actions.is_some()),
         has_tokens: runs.iter().any(|run| run.input_tokens.is_some()),
+        has_cap: comparison.all_pairs().any(|pair| {
+            let sources = pair.sources.as_ref();
+            sources.is_some_and(|sources| signed(sources.cap) != signed(0.0))
+        }),
         pairs: comparison.all_pairs().collect(),
         gaps: gaps(comparison),
         frontier: frontier_plot(runs),
@@ -82,6 +86,8 @@ struct Page<'a> {
     runs: Vec<RunRow<'a>>,
     has_behaviour: bool,
     has_tokens: bool,
+    /// Whether a part of a difference comes from the cap on scores.
+    has_cap: bool,
     pairs: Vec<&'a PairComparison>,
     gaps: Vec<&'a GeneralisationGap>,
     /// SVG.
