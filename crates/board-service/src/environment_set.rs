@@ -16,7 +16,7 @@ pub fn board_set(name: &str, visibility: SetVisibility, environments: &[GameInfo
 fn environment(info: &GameInfo) -> BoardEnvironment {
     let level = |baseline: &Baseline| BoardLevel {
         baseline: baseline.actions,
-        source: baseline.source.name().to_owned(),
+        source: baseline.source.to_string(),
         provisional: baseline.source.is_provisional(),
         // Only an exhaustive search proves that there is no shorter solution.
         optimum: baseline

@@ -129,18 +129,10 @@ fn parse_game(entry: &Value) -> Result<Option<GameInfo>, String> {
             .as_u64()
             .and_then(|count| u32::try_from(count).ok())
             .ok_or_else(|| invalid("baseline_actions"))?;
-        let known = [
-            BaselineSource::Humans,
-            BaselineSource::Solver,
-            BaselineSource::SolverUpperBound,
-            BaselineSource::Metadata,
-        ];
         // The API's documentation describes baselines as those of humans, so that is the default.
         let named = sources.get(index).and_then(Value::as_str);
-        let source = known
-            .into_iter()
-            .find(|source| Some(source.name()) == named)
-            .unwrap_or(BaselineSource::Humans);
+        let source = named.and_then(BaselineSource::parse);
+        let source = source.unwrap_or(BaselineSource::Humans);
         Ok(Baseline { actions, source })
     };
     Ok(Some(GameInfo {

@@ -91,8 +91,10 @@ impl fmt::Display for LevelIndex {
 /// The origin of a baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BaselineSource {
-    /// A study with human first-time players.
+    /// People who met the level for the first time, in an unknown number.
     Humans,
+    /// A human study in which this number of people completed the level.
+    People(u32),
     /// Twice the length of the shortest solution; an exhaustive search has proved that no shorter
     /// solution exists. The baseline is provisional until a study replaces it.
     Solver,
@@ -104,13 +106,27 @@ pub enum BaselineSource {
 }
 
 impl BaselineSource {
-    /// Returns the name used in files and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Humans => "humans",
-            Self::Solver => "solver",
-            Self::SolverUpperBound => "solver-upper-bound",
-            Self::Metadata => "metadata",
+    /// Parses the text of [`Display`](fmt::Display); `None` for any other text.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rhae_engine::BaselineSource;
+    ///
+    /// let source = BaselineSource::People(10);
+    /// assert_eq!(source.to_string(), "people, n = 10");
+    /// assert_eq!(BaselineSource::parse("people, n = 10"), Some(source));
+    /// assert_eq!(BaselineSource::parse("people"), None);
+    /// ```
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "humans" => Some(Self::Humans),
+            "solver" => Some(Self::Solver),
+            "solver-upper-bound" => Some(Self::SolverUpperBound),
+            "metadata" => Some(Self::Metadata),
+            _ => Some(Self::People(
+                text.strip_prefix("people, n = ")?.parse().ok()?,
+            )),
         }
     }
 
@@ -118,6 +134,19 @@ impl BaselineSource {
     /// a hosted game is not provisional, because only the publisher of the game can replace it.
     pub const fn is_provisional(self) -> bool {
         matches!(self, Self::Solver | Self::SolverUpperBound)
+    }
+}
+
+/// The name in files and reports.
+impl fmt::Display for BaselineSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Humans => f.write_str("humans"),
+            Self::People(number) => write!(f, "people, n = {number}"),
+            Self::Solver => f.write_str("solver"),
+            Self::SolverUpperBound => f.write_str("solver-upper-bound"),
+            Self::Metadata => f.write_str("metadata"),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The facts of an environment, as commands list them.
 
-use rhae_engine::{ActionKind, GameInfo};
+use rhae_engine::{ActionKind, BaselineSource, GameInfo};
 use serde::{Deserialize, Serialize};
 
 /// The facts of an environment.
@@ -57,7 +57,7 @@ impl GameFacts {
             baseline_actions: baselines.iter().map(|baseline| baseline.actions).collect(),
             baseline_source: baselines
                 .iter()
-                .map(|baseline| baseline.source.name().to_owned())
+                .map(|baseline| baseline.source.to_string())
                 .collect(),
             default_fps: info.frames_per_second,
             seeded: info.seeded,
@@ -71,6 +71,7 @@ impl GameFacts {
     pub fn is_provisional(&self, level: usize) -> bool {
         self.baseline_source
             .get(level)
-            .is_some_and(|source| source.starts_with("solver"))
+            .and_then(|source| BaselineSource::parse(source))
+            .is_some_and(BaselineSource::is_provisional)
     }
 }

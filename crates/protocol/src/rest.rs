@@ -23,7 +23,7 @@ pub struct GameListing {
     /// Baseline of each level.
     pub baseline_actions: Vec<u32>,
     /// Source of each baseline.
-    pub baseline_source: Vec<&'static str>,
+    pub baseline_source: Vec<String>,
     /// Speed of animations in frames per second.
     pub default_fps: u8,
     /// Name of the class in the Python source, if the environment has one.
@@ -52,7 +52,7 @@ impl From<&GameInfo> for GameListing {
             baseline_source: info
                 .baselines
                 .iter()
-                .map(|baseline| baseline.source.name())
+                .map(|baseline| baseline.source.to_string())
                 .collect(),
             default_fps: info.frames_per_second,
             class_name: info.class_name.clone(),

@@ -19,6 +19,8 @@ pub struct StudyResults {
     /// The answers of live participants by question. Counts below the protocol's `k_anonymity` are
     /// `null`.
     pub demographics: BTreeMap<String, Vec<BandCount>>,
+    /// The durations of all valid attempts under the rule of the protocol, with exclusions.
+    pub durations: Vec<DurationBin>,
     /// The environments that the caller asked for.
     pub environments: Vec<EnvironmentResults>,
 }
@@ -39,6 +41,8 @@ pub struct EnvironmentResults {
     pub by_level: Vec<LevelResults>,
     /// The cumulative share of people who solved or left the environment, by time.
     pub by_time: Vec<TimeResults>,
+    /// The durations of the valid attempts.
+    pub durations: Vec<DurationBin>,
     /// The mean score of the participants, each against the baselines of the others, as a fraction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_score: Option<f64>,
@@ -64,6 +68,9 @@ pub struct LevelResults {
     pub deaths: u64,
     /// The actions of each completion, in ascending order.
     pub actions: Vec<u32>,
+    /// The length of the shortest known solution, if the environment declares it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub optimal: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best: Option<u32>,
     /// The second smallest number of actions.
@@ -86,6 +93,35 @@ pub struct TimeResults {
     pub minutes: f64,
     pub solved: f64,
     pub left: f64,
+}
+
+/// The attempts with a duration in a range of two minutes. The last range has no end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DurationBin {
+    /// The start of the range.
+    pub from_minutes: u64,
+    pub solved: u64,
+    pub unsolved: u64,
+}
+
+/// Where people clicked on a level.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LevelClicks {
+    /// The number of the level, from 1.
+    pub level: u32,
+    /// The first frame of the level: 64 rows of 64 hexadecimal digits, without separators.
+    pub board: String,
+    /// The number of clicks of all people, over all tries.
+    pub clicks: u32,
+    pub cells: Vec<ClickedCell>,
+}
+
+/// A cell of the board that was clicked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ClickedCell {
+    pub x: u8,
+    pub y: u8,
+    pub clicks: u32,
 }
 
 /// A play that ended unsolved.

@@ -141,7 +141,7 @@ fn environment_score(method: Method, environment: &EnvironmentRuns) -> Environme
         baseline_source: info
             .baselines
             .iter()
-            .map(|baseline| baseline.source.name().to_owned())
+            .map(|baseline| baseline.source.to_string())
             .collect(),
         source_digests: info.source_digest.iter().cloned().collect(),
         runs: scored,

@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | How is a command executed? | [`StudyService`] |
 //! | What did a participant do in a play? | [`count_play`], [`PlayCounter`] |
+//! | Where did people click? | [`click_map`] |
 //! | Where is contact data? | [`IdentityKey`] |
 //! | How is a study set up? | [`create_study`], [`check_study`] |
 //! | What is its state, and what are its results? | [`study_status`], [`study_results`] |
@@ -27,6 +28,7 @@
 //!
 //! **Boundary:** the crate reads no clock; callers pass in times.
 
+mod clicks;
 mod counts;
 mod error;
 mod export;
@@ -41,6 +43,7 @@ mod sittings;
 mod status;
 mod verification;
 
+pub use clicks::{click_map, plays_of};
 pub use counts::{CountError, PlayCounter, count_play};
 pub use error::StudyError;
 pub use export::{ExportError, export_study};
@@ -49,8 +52,11 @@ pub use payments::{
     EXTERNAL_ID, OpenPayment, confirm_batch, open_payments, payment_csv, prolific_lines, send_batch,
 };
 pub use publication::{newest_publication, next_baselines, publish_baselines};
-pub use results::study_results;
-pub use review::{erase_person, event_kinds, exclusion_target, read_contact, write_new_file};
+pub use results::{add_optima, study_results};
+pub use review::{
+    erase_person, event_kinds, exclusion_target, read_contact, remove_expired_contacts,
+    write_new_file,
+};
 pub use service::{StudyService, check_study_id};
 pub use setup::{
     Expectation, MAIN_ARM, NewSite, NewStudy, add_environment, check_study, create_study,

@@ -1,5 +1,6 @@
 //! The results of a study as documents.
 
+use rhae_engine::Catalog;
 use rhae_protocol::{
     AttemptRule, BandCount, EnvironmentResults, EnvironmentVersion, LevelResults, RateInterval,
     StoppedPlayResult, StudyResults, TimeResults,
@@ -7,7 +8,7 @@ use rhae_protocol::{
 use rhae_scoring::{BaselineRule, Method, human_baseline};
 use rhae_study::{
     EnvironmentReport, LEFT, SOLVED, Selection, StudyState, demographic_counts, difficulty_report,
-    environment_report, own_scores, stopped_plays, study_report,
+    duration_bins, environment_report, own_scores, stopped_plays, study_report,
 };
 
 use crate::status::coverage;
@@ -33,20 +34,41 @@ pub fn study_results(state: &StudyState, environments: &[EnvironmentVersion]) ->
             .map(|selection| study_report(state, selection))
             .collect(),
         demographics: demographics.collect(),
+        durations: selection_of(state)
+            .map_or_else(Vec::new, |selection| duration_bins(state, None, selection)),
         environments: environment_results(state, environments),
     }
+}
+
+/// Adds the lengths of the shortest known solutions, for the environments that declare them.
+pub fn add_optima(results: &mut StudyResults, catalog: &dyn Catalog) {
+    for one in &mut results.environments {
+        let Ok(info) = catalog.find(one.coverage.environment.as_str()) else {
+            continue;
+        };
+        for (level, baseline) in one.by_level.iter_mut().zip(&info.baselines) {
+            level.optimal = baseline.solution_length();
+        }
+    }
+}
+
+/// Returns the attempts that the results of environments use: those under the rule of the protocol,
+/// with exclusions.
+fn selection_of(state: &StudyState) -> Option<Selection> {
+    let (_, protocol) = state.protocol()?;
+    Some(Selection {
+        rule: protocol.attempt_rule,
+        exclusions: true,
+    })
 }
 
 fn environment_results(
     state: &StudyState,
     wanted: &[EnvironmentVersion],
 ) -> Vec<EnvironmentResults> {
-    let Some((_, protocol)) = state.protocol().filter(|_| !wanted.is_empty()) else {
+    let protocol = state.protocol().filter(|_| !wanted.is_empty());
+    let (Some((_, protocol)), Some(selection)) = (protocol, selection_of(state)) else {
         return Vec::new();
-    };
-    let selection = Selection {
-        rule: protocol.attempt_rule,
-        exclusions: true,
     };
     let method: Method = protocol.analysis.method.parse().unwrap_or(Method::DEFAULT);
     let difficulties = difficulty_report(state, selection).environments;
@@ -62,6 +84,7 @@ fn environment_results(
             Some(EnvironmentResults {
                 by_level: level_results(&report),
                 by_time: time_results(&report),
+                durations: duration_bins(state, Some(environment), selection),
                 own_score,
                 difficulty: difficulties.get(environment).copied().flatten(),
                 stopped: stopped(state, environment),
@@ -82,6 +105,7 @@ fn level_results(report: &EnvironmentReport) -> Vec<LevelResults> {
             censored: level.censored,
             resets: level.resets,
             deaths: level.deaths,
+            optimal: None,
             best: level.actions.first().copied(),
             second_best: human_baseline(BaselineRule::SecondBest, &level.actions).ok(),
             upper_median: human_baseline(BaselineRule::UpperMedian, &level.actions).ok(),

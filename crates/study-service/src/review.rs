@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rhae_protocol::{ExclusionId, ParticipantId, SittingId, StudyId, StudyRecord};
 use rhae_store::{IdentityRead, IdentityStore};
-use rhae_study::{Command, Moment, Rejection, StudyState};
+use rhae_study::{Command, Moment, Rejection, StudyState, contact_has_expired};
 
 use crate::{Contact, IdentityError, IdentityKey, StudyError, StudyService};
 
@@ -63,6 +63,33 @@ pub async fn erase_person(
     let people = vec![participant.clone()];
     identities.remove_identities(study, people).await?;
     service.execute(study, moment, &command).await
+}
+
+/// Removes the contact data whose time has passed, and returns of how many people.
+///
+/// # Errors
+///
+/// Returns [`StudyError`] if the study is unknown or a database fails.
+pub async fn remove_expired_contacts(
+    service: &StudyService,
+    identities: &dyn IdentityStore,
+    study: &StudyId,
+    now_ms: u64,
+) -> Result<u64, StudyError> {
+    let stored = identities.identified(study).await?;
+    let expired = service.read(study, |one| {
+        let expired = stored.into_iter().filter(|(participant, stored_ms)| {
+            contact_has_expired(one.state(), participant, *stored_ms, now_ms)
+        });
+        expired
+            .map(|(participant, _)| participant)
+            .collect::<Vec<_>>()
+    });
+    let expired = expired.await?;
+    if expired.is_empty() {
+        return Ok(0);
+    }
+    Ok(identities.remove_identities(study, expired).await?)
 }
 
 /// Reads and decrypts the contact data of a participant. The read is recorded.

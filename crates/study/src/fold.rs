@@ -93,9 +93,10 @@ fn on_study(state: &mut StudyState, record: &StudyRecord) -> Applied {
         StudyEvent::HeadRecorded { .. } => {}
         StudyEvent::PaymentDue { line } => state.ledger.add(line, at_ms),
         StudyEvent::PaymentSent { key, batch } => {
-            state.ledger.set_status(&key, PaymentStatus::Sent { batch });
+            let sent = PaymentStatus::Sent { batch };
+            state.ledger.set_status(&key, sent, at_ms);
         }
-        StudyEvent::PaymentConfirmed { key } => confirm(state, &key),
+        StudyEvent::PaymentConfirmed { key } => confirm(state, &key, at_ms),
         StudyEvent::BaselinesPublished {
             revision,
             file,
@@ -141,14 +142,14 @@ fn on_study(state: &mut StudyState, record: &StudyRecord) -> Applied {
     Ok(())
 }
 
-fn confirm(state: &mut StudyState, key: &PaymentKey) {
+fn confirm(state: &mut StudyState, key: &PaymentKey, at_ms: u64) {
     let batch = match state.ledger.get(key).map(|entry| &entry.status) {
         Some(PaymentStatus::Sent { batch }) => batch.clone(),
         _ => String::new(),
     };
     state
         .ledger
-        .set_status(key, PaymentStatus::Confirmed { batch });
+        .set_status(key, PaymentStatus::Confirmed { batch }, at_ms);
 }
 
 fn erase(state: &mut StudyState, participant: ParticipantId, person: ErasedPerson) {

@@ -19,6 +19,8 @@ pub struct LedgerEntry {
     pub line: PaymentLine,
     pub status: PaymentStatus,
     pub due_ms: u64,
+    /// The time of the last change of the status.
+    pub changed_ms: u64,
 }
 
 /// The status of a payment.
@@ -117,13 +119,15 @@ impl Ledger {
             line,
             status: PaymentStatus::Due,
             due_ms,
+            changed_ms: due_ms,
         };
         self.entries.entry(entry.line.key.clone()).or_insert(entry);
     }
 
-    pub(crate) fn set_status(&mut self, key: &PaymentKey, status: PaymentStatus) {
+    pub(crate) fn set_status(&mut self, key: &PaymentKey, status: PaymentStatus, at_ms: u64) {
         if let Some(entry) = self.entries.get_mut(key) {
             entry.status = status;
+            entry.changed_ms = at_ms;
         }
     }
 }

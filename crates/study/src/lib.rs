@@ -13,8 +13,9 @@
 //! | Which environment is next? | [`candidates`], [`next_environment`] |
 //! | What does a play count as? | [`standing_of`], [`judge_effort`] |
 //! | Is an environment accepted? | [`verdicts`], [`environment_counts`] |
-//! | What are the results? | [`environment_baselines`], [`own_scores()`], [`environment_report()`], [`study_report()`], [`difficulty_report`] |
+//! | What are the results? | [`environment_baselines`], [`own_scores()`], [`environment_report()`], [`study_report()`], [`duration_bins`], [`difficulty_report`] |
 //! | What is owed? | [`Ledger`], [`sitting_fee_minor`], [`books_balance`] |
+//! | How long is contact data kept? | [`contact_has_expired`] |
 //! | What leaves the house? | [`private_tables`], [`public_tables`], [`publishable_baselines`] |
 //! | Is all of it true? | [`verify_study`] |
 //!
@@ -38,6 +39,7 @@ mod clock;
 mod command;
 mod completion;
 mod decide;
+mod durations;
 mod environment_report;
 mod export;
 #[cfg(test)]
@@ -52,6 +54,7 @@ mod planner;
 mod preset;
 mod protocol_check;
 mod rejection;
+mod retention;
 mod roles;
 mod rows;
 mod state;
@@ -73,6 +76,7 @@ pub use command::{
     Command, EndRequest, MoneyCommand, PersonCommand, ReviewCommand, SetupCommand, SittingCommand,
 };
 pub use completion::{Completion, completion};
+pub use durations::duration_bins;
 pub use environment_report::{
     EnvironmentReport, LEFT, LevelReport, SOLVED, StoppedPlay, environment_report, stopped_plays,
 };
@@ -89,6 +93,7 @@ pub use planner::{PlanAssumptions, StudyPlan, plan_study};
 pub use preset::{ANALYSIS_VERSION, NO_ANSWER, Preset, UnknownPreset};
 pub use protocol_check::{ProtocolViolation, check_protocol};
 pub use rejection::Rejection;
+pub use retention::{RETENTION_MS, contact_has_expired};
 pub use roles::{Permission, Role, allows};
 pub use rows::{AttemptRow, Selection, exclusion_set, live_attempts};
 pub use state::{

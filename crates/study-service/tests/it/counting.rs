@@ -19,6 +19,11 @@ on_both_databases!(play_is_counted_from_its_replay);
 
 /// Stores a play of the given actions, one in each second.
 pub(crate) async fn store_play(store: &dyn Store, actions: &[Action]) -> String {
+    store_play_of(store, GAME, actions).await
+}
+
+/// Stores a play of an environment.
+pub(crate) async fn store_play_of(store: &dyn Store, game: &str, actions: &[Action]) -> String {
     let card = CardId(Uuid::new_v4());
     let new_card = NewCard {
         id: card,
@@ -35,12 +40,12 @@ pub(crate) async fn store_play(store: &dyn Store, actions: &[Action]) -> String 
     };
     store.open_card(new_card).await.unwrap();
     let card = store.card(card).await.unwrap().unwrap().key;
-    let mut play = Play::new(Builtin.open(GAME, 0).unwrap(), ResetRule::LevelsOnly);
+    let mut play = Play::new(Builtin.open(game, 0).unwrap(), ResetRule::LevelsOnly);
     let id = PlayId(Uuid::new_v4());
     let new_play = NewPlay {
         id,
         card,
-        game_id: GAME.parse().unwrap(),
+        game_id: game.parse().unwrap(),
         seed: 0,
         rule: ResetRule::LevelsOnly,
         win_levels: play.current().observation.win_levels,

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod arrivals;
+mod clicks;
 mod counting;
 mod durability;
 mod fixture;
+mod retention;

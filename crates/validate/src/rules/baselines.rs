@@ -60,7 +60,7 @@ fn baseline_fits(context: Context<'_>, searched: &SearchedLevel) -> Option<Findi
             Rule::Baselines,
             format!(
                 "{actions} actions ({}); the optimum is unknown",
-                known.source.name()
+                known.source
             ),
         ));
     };
@@ -79,10 +79,7 @@ fn baseline_fits(context: Context<'_>, searched: &SearchedLevel) -> Option<Findi
     } else {
         Finding::pass(
             Rule::Baselines,
-            format!(
-                "{actions} actions ({}), optimum {optimum}",
-                known.source.name()
-            ),
+            format!("{actions} actions ({}), optimum {optimum}", known.source),
         )
     })
 }
