@@ -1,13 +1,21 @@
 //! The rows of a board: ranked, with flags, and with what their state does not prove.
 
+use std::collections::BTreeMap;
+
 use rhae_protocol::{
     BoardFlag, BoardKind, BoardRow, CostBasis, EntryId, Exposure, RegistrationRow, ReleaseRow,
     RowFlag, RowRank, RowScore, Tombstone, VerificationState, rfc3339_utc,
 };
-use rhae_stats::{CostedScore, pareto_frontier, rank};
+use rhae_stats::{CostedScore, pareto_frontier, rank, rank_by_mean};
 
 use crate::scores::{EntryScores, entry_cost, entry_scores};
 use crate::state::{BoardState, Entry};
+
+/// The steps that the ranges of ranks may take: for each pair of rows, the sums of half of the
+/// environments. This suffices for 362 rows of 25 environments.
+const MAX_RANGE_WORK: usize = 1 << 28;
+/// The environments up to which the test of a pair is exact for arbitrary scores.
+const EXACT_ENVIRONMENTS: usize = 40;
 
 /// Who reads the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,20 +43,14 @@ pub fn board_rows(state: &BoardState, audience: Audience) -> Vec<BoardRow> {
         .filter(|(_, entry, _)| is_ranked(state, entry))
         .collect();
     let means: Vec<Vec<f64>> = ranked.iter().map(|(_, _, scores)| scores.means()).collect();
-    let ranks = rank(&means).ranks;
-    let rank_of = |id: &EntryId| {
-        let at = ranked.iter().position(|(other, _, _)| *other == id)?;
-        let rank = ranks[at];
-        Some(RowRank {
-            rank: rank.rank,
-            best: rank.best,
-            worst: rank.worst,
-            chance_of_first: rank.chance_of_first,
-        })
-    };
+    let ids = ranked.iter().map(|(id, _, _)| *id);
+    let ranks: BTreeMap<&EntryId, RowRank> = ids.zip(row_ranks(&means)).collect();
     let mut rows: Vec<(u64, BoardRow)> = scored
         .iter()
-        .map(|(id, entry, scores)| (entry.seq, row(state, id, entry, scores, rank_of(id))))
+        .map(|(id, entry, scores)| {
+            let rank = ranks.get(id).copied();
+            (entry.seq, row(state, id, entry, scores, rank))
+        })
         .collect();
     rows.sort_by_key(|(seq, row)| (row.rank.map_or(usize::MAX, |rank| rank.rank), *seq));
     let mut rows: Vec<BoardRow> = rows.into_iter().map(|(_, row)| row).collect();
@@ -57,6 +59,33 @@ pub fn board_rows(state: &BoardState, audience: Audience) -> Vec<BoardRow> {
         rows.iter_mut().for_each(hide);
     }
     rows
+}
+
+/// Returns the ranks of rows by the mean scores of their environments. The range is computed unless
+/// that takes more than [`MAX_RANGE_WORK`] steps.
+fn row_ranks(means: &[Vec<f64>]) -> Vec<RowRank> {
+    let environments = means.first().map_or(0, Vec::len).min(EXACT_ENVIRONMENTS);
+    let pairs = means.len() * means.len().saturating_sub(1) / 2;
+    if pairs.saturating_mul(1 << (environments / 2)) > MAX_RANGE_WORK {
+        let ranks = rank_by_mean(means).into_iter();
+        return ranks
+            .map(|rank| RowRank {
+                rank,
+                best: None,
+                worst: None,
+                chance_of_first: None,
+            })
+            .collect();
+    }
+    let ranks = rank(means).ranks.into_iter();
+    ranks
+        .map(|rank| RowRank {
+            rank: rank.rank,
+            best: Some(rank.best),
+            worst: Some(rank.worst),
+            chance_of_first: Some(rank.chance_of_first),
+        })
+        .collect()
 }
 
 /// Returns whether a row takes part in the ranking: it is not retracted, its state is one that the
@@ -185,7 +214,7 @@ fn hide(row: &mut BoardRow) {
     row.cost.usd = row.cost.usd.map(round);
     row.cost.usd_per_environment = row.cost.usd_per_environment.map(round);
     row.rank = row.rank.map(|rank| RowRank {
-        chance_of_first: round(rank.chance_of_first),
+        chance_of_first: rank.chance_of_first.map(round),
         ..rank
     });
     row.environments.clear();

@@ -476,7 +476,7 @@ fn b11_ranks_have_ranges() {
     // Three environments cannot separate anything.
     assert!(
         rows.iter()
-            .all(|row| (row.rank.unwrap().best, row.rank.unwrap().worst) == (1, 3))
+            .all(|row| (row.rank.unwrap().best, row.rank.unwrap().worst) == (Some(1), Some(3)))
     );
     let compared = compare_rows(desk.board.state(), &"b".into(), &"a".into());
     let compared = compared.unwrap().unwrap();

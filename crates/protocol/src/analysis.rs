@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::RunKind;
+
 /// The version of the analysis documents.
 pub const ANALYSIS_VERSION: u32 = 1;
 
@@ -18,8 +20,7 @@ pub struct AnalysedRun {
     /// The name of the run or of its agent, unique among the runs of a document.
     pub label: String,
     pub folder: String,
-    /// `plays` or `evaluation`.
-    pub kind: String,
+    pub kind: RunKind,
     pub run_id: String,
     /// The agent or the solver.
     pub agent: String,
@@ -359,7 +360,7 @@ pub struct RunsReport {
 }
 
 /// A published result.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct PublishedResult {
     pub system: String,
     pub provider: String,

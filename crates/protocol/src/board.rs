@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::study::{Digest, EnvironmentVersion, texts};
 
@@ -18,7 +19,7 @@ texts! {
 pub const BOARD_RULES: u32 = 1;
 
 /// What a board fixes. A change of any of it makes a new board.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardDefinition {
     /// The version of the rules, see [`BOARD_RULES`].
@@ -39,7 +40,7 @@ pub struct BoardDefinition {
 }
 
 /// Who runs a board, and what it accepts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BoardKind {
     /// General models without tools on a hidden set, run by the organiser.
@@ -62,7 +63,7 @@ impl BoardKind {
 }
 
 /// The environments of a board, easiest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardSet {
     pub name: String,
@@ -71,7 +72,7 @@ pub struct BoardSet {
 }
 
 /// Who can see the environments of a set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SetVisibility {
     Public,
@@ -97,7 +98,7 @@ impl SetVisibility {
 }
 
 /// One environment of a set.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardEnvironment {
     pub id: EnvironmentVersion,
@@ -111,7 +112,7 @@ pub struct BoardEnvironment {
 }
 
 /// The baseline of one level.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardLevel {
     pub baseline: u32,
@@ -126,7 +127,7 @@ pub struct BoardLevel {
 }
 
 /// The score of people, in units of 1e-9 points and millionths of a US dollar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PeopleScore {
     pub score_nano: u64,
     /// What one person was paid for the whole set; absent if it is unknown.
@@ -135,7 +136,7 @@ pub struct PeopleScore {
 }
 
 /// A system on a board: an agent in one version with one setting.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardSystem {
     pub name: String,
@@ -156,7 +157,7 @@ pub struct BoardSystem {
 }
 
 /// An author with a link by which readers can tell who it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardAuthor {
     pub name: String,
@@ -166,7 +167,7 @@ pub struct BoardAuthor {
 }
 
 /// Whether the authors, or the training data, saw the set before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exposure {
     /// The authors say that neither they nor the training data saw it.
@@ -177,7 +178,7 @@ pub enum Exposure {
 }
 
 /// How far a row is verified. A state is raised only by evidence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum VerificationState {
     Claimed,
@@ -244,7 +245,7 @@ impl VerificationState {
 }
 
 /// A mark on a row. Flags never change a score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BoardFlag {
     /// Not every environment was played.
@@ -296,7 +297,7 @@ impl BoardFlag {
 }
 
 /// How the cost of a row is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CostBasis {
     /// No model was used, or the provider reported the cost.
@@ -321,7 +322,7 @@ impl CostBasis {
 }
 
 /// Why a row was retracted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RetractionReason {
     Cheating,

@@ -4,6 +4,7 @@
 //! units of 1e-9 points, money is millionths of a US dollar.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::board::{
     BoardDefinition, BoardFlag, BoardId, BoardSystem, CostBasis, EntryId, RegistrationId,
@@ -12,7 +13,7 @@ use crate::board::{
 use crate::study::{Digest, EnvironmentVersion};
 
 /// One record of the log. Each contains the hash of the record before it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardRecord {
     /// The number of the record, from 1 without gaps.
@@ -27,7 +28,7 @@ pub struct BoardRecord {
 }
 
 /// What happened on a board.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum BoardEvent {
     Created {
@@ -116,7 +117,7 @@ pub enum BoardEvent {
 }
 
 /// What a submission says about itself. It is never ranked.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardClaim {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -131,7 +132,7 @@ pub struct BoardClaim {
 }
 
 /// A run whose recordings were replayed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardRun {
     /// The hash of the names and hashes of the files of the run.
@@ -163,7 +164,7 @@ pub struct BoardRun {
 }
 
 /// The cost of all transmissions of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardCost {
     pub basis: CostBasis,
@@ -175,7 +176,7 @@ pub struct BoardCost {
 }
 
 /// A replayed play.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardPlay {
     pub environment: EnvironmentVersion,
@@ -189,7 +190,7 @@ pub struct BoardPlay {
 }
 
 /// The counts of one level of a run, as the replay gave them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardCount {
     pub actions: u32,
@@ -199,7 +200,7 @@ pub struct BoardCount {
 }
 
 /// The actions of a play on one level, by their hash.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LevelLog {
     /// The number of the level, from 1.

@@ -1,6 +1,7 @@
 //! The documents by which commands show a leaderboard.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::analysis::PublishedResult;
 use crate::board::{
@@ -10,7 +11,7 @@ use crate::board::{
 use crate::study::{Digest, EnvironmentVersion};
 
 /// A board with its rows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BoardView {
     pub board: BoardId,
     pub title: String,
@@ -38,7 +39,7 @@ pub struct BoardView {
 }
 
 /// A row of a board.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BoardRow {
     pub entry: EntryId,
     /// Absent for a row that is not ranked.
@@ -74,18 +75,22 @@ pub struct BoardRow {
 }
 
 /// The place of a row among the ranked rows.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RowRank {
     pub rank: usize,
-    /// The best and the worst rank that the data support at 5 %.
-    pub best: usize,
-    pub worst: usize,
-    /// The probability of rank 1 if the environments are resampled.
-    pub chance_of_first: f64,
+    /// The best and the worst rank that the data support at 5 %. Absent on a board with so many
+    /// ranked rows that comparing all pairs would take too long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worst: Option<usize>,
+    /// The probability of rank 1 if the environments are resampled; absent like the range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance_of_first: Option<f64>,
 }
 
 /// The score of a row in percent. A missing play counts as 0.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RowScore {
     pub mean: f64,
     pub interval: [f64; 2],
@@ -98,7 +103,7 @@ pub struct RowScore {
 }
 
 /// The cost of a row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RowCost {
     pub basis: CostBasis,
     /// US dollars for one repeat of the whole set.
@@ -112,14 +117,14 @@ pub struct RowCost {
 }
 
 /// A flag with its evidence.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RowFlag {
     pub flag: BoardFlag,
     pub evidence: String,
 }
 
 /// What remains visible of a retracted row.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Tombstone {
     pub date: String,
     pub by: String,
@@ -128,7 +133,7 @@ pub struct Tombstone {
 }
 
 /// An objection to a row with the organiser's answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Contest {
     pub by: String,
     pub text: String,
@@ -137,7 +142,7 @@ pub struct Contest {
 }
 
 /// The scores of a row on one environment, one for each repeat.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RowEnvironment {
     pub id: EnvironmentVersion,
     pub scores: Vec<f64>,
@@ -146,7 +151,7 @@ pub struct RowEnvironment {
 }
 
 /// An announcement of runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RegistrationRow {
     pub registration: RegistrationId,
     pub name: String,
@@ -163,7 +168,7 @@ pub struct RegistrationRow {
 }
 
 /// A release of a board.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReleaseRow {
     pub release: String,
     pub date: String,
@@ -173,7 +178,7 @@ pub struct ReleaseRow {
 }
 
 /// What a command changed on a board.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BoardChange {
     pub board: BoardId,
     /// The kinds of the new events.
@@ -192,7 +197,7 @@ pub struct BoardChange {
 }
 
 /// The comparison of two rows on the environments that both played.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RowComparison {
     pub a: EntryId,
     pub b: EntryId,
@@ -208,7 +213,7 @@ pub struct RowComparison {
 }
 
 /// The list of files of an exported board.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardManifest {
     pub board: BoardId,
@@ -218,7 +223,7 @@ pub struct BoardManifest {
 }
 
 /// A file of an export.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ManifestFile {
     pub path: String,
@@ -226,7 +231,7 @@ pub struct ManifestFile {
 }
 
 /// What a check of an exported board found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BoardCheck {
     pub board: BoardId,
     pub records: usize,

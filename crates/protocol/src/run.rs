@@ -6,7 +6,7 @@ use rhae_engine::PlayState;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Ending, ModelUsage, RunIdentity};
+use crate::{Ending, HumanBaselines, ModelUsage, RunIdentity, RunTiers, TierSummary};
 
 /// The version of the configuration of a run.
 pub const RUN_VERSION: u32 = 1;
@@ -77,6 +77,12 @@ pub struct RunConfig {
     /// The folders of hosted games, as absolute paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub games_dirs: Vec<String>,
+    /// The baselines of a human study, if they replace those of the environments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baselines: Option<HumanBaselines>,
+    /// The tiers of the run, if it plays further environments only after progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tiers: Option<RunTiers>,
     /// The settings of the model agent, if the agent is a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRun>,
@@ -343,6 +349,9 @@ pub struct RunSummary {
     /// plays by people.
     pub provisional_baselines: bool,
     pub environments: Vec<SummaryEnvironment>,
+    /// What the tiers showed, if the run has tiers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tiers: Option<TierSummary>,
     /// The path of the run folder.
     pub folder: String,
     /// The path of the HTML report.

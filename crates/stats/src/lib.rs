@@ -83,7 +83,7 @@ pub use order_bootstrap::{
 pub use order_interval::{MedianInterval, median_interval_95};
 pub use permutation::{Permutation, permutation_test};
 pub use planning::{StudySize, pass_probability, people_for_power, sittings_needed};
-pub use ranks::{Rank, Ranking, rank};
+pub use ranks::{Rank, Ranking, rank, rank_by_mean};
 pub use rasch::{RaschEstimate, Response, rasch};
 pub use reproduction::{MIN_RERUNS, Prediction, predict_95};
 pub use sign_flip::{SAMPLED_FLIPS, SignFlip, sign_flip_test};
