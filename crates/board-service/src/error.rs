@@ -30,6 +30,9 @@ pub enum BoardError {
     /// A run is not accepted.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// A card on the server does not contain the plays of a row.
+    #[error("the row is not witnessed: {0}")]
+    Witness(String),
     #[error("the submission is not valid: {field}: {reason}")]
     Submission { field: String, reason: String },
     #[error("cannot {what} `{}`: {reason}", path.display())]

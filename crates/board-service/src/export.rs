@@ -96,7 +96,7 @@ pub(crate) fn manifest_text(manifest: &BoardManifest) -> String {
 }
 
 /// Returns the rows as a table. Cells that a spreadsheet would execute start with an apostrophe.
-pub(crate) fn rows_csv(rows: &[BoardRow]) -> String {
+pub fn rows_csv(rows: &[BoardRow]) -> String {
     let mut table = csv::Writer::from_writer(Vec::new());
     let heading = [
         "rank",
@@ -146,8 +146,8 @@ fn cells(row: &BoardRow) -> Vec<String> {
     let flags: Vec<&str> = row.flags.iter().map(|flag| flag.flag.name()).collect();
     vec![
         count(rank.map(|rank| rank.rank)),
-        count(rank.map(|rank| rank.best)),
-        count(rank.map(|rank| rank.worst)),
+        count(rank.and_then(|rank| rank.best)),
+        count(rank.and_then(|rank| rank.worst)),
         row.entry.to_string(),
         inert(&row.name),
         inert(&row.version),

@@ -9,8 +9,9 @@
 //! | How is a command executed? | [`BoardService`] |
 //! | What is in a run folder? | [`RunFiles`] |
 //! | Is a run what it claims to be? | [`verify_run`] |
+//! | Were the plays on this server? | [`BoardService::witness`] |
 //! | What is the set of a board? | [`board_set`] |
-//! | What does a board show? | [`board_view`] |
+//! | What does a board show? | [`board_view`], [`board_listing`], [`entry_view`] |
 //! | How do others check it? | [`export_board`], [`check_export`] |
 //! | How are submissions exchanged? | [`parse_submission`], [`submission_yaml`] |
 //!
@@ -25,6 +26,7 @@
 //!
 //! **Boundary:** the crate reads no clock; callers pass in times. It opens no network connections.
 
+mod entry_view;
 mod environment_set;
 mod error;
 mod export;
@@ -34,13 +36,15 @@ mod run_files;
 mod service;
 mod submission;
 mod view;
+mod witness;
 
+pub use entry_view::{entry_play, entry_view};
 pub use environment_set::board_set;
 pub use error::BoardError;
-pub use export::export_board;
+pub use export::{export_board, rows_csv};
 pub use export_check::check_export;
 pub use run_check::{RunError, verify_run};
 pub use run_files::RunFiles;
 pub use service::{BoardService, Submission, check_board_id};
 pub use submission::{SubmittedVersion, parse_submission, submission_yaml};
-pub use view::{board_change, board_view};
+pub use view::{board_change, board_listing, board_view};

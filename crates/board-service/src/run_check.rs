@@ -176,7 +176,7 @@ fn verify_play(
         environment: result.game_id.as_str().into(),
         seed: config.agent_seed(result.repeat),
         runs: counts.collect(),
-        logs: level_logs(&recording),
+        logs: level_logs(&recording.entries),
         recording: text_digest(text),
     })
 }
@@ -227,11 +227,10 @@ fn tally(
 }
 
 /// Returns the actions on each level until the level was first completed, by their hash.
-fn level_logs(recording: &Recording) -> Vec<LevelLog> {
+pub(crate) fn level_logs(entries: &[Entry]) -> Vec<LevelLog> {
     let mut logs: Vec<(Vec<String>, bool)> = Vec::new();
     let mut level = 0;
-    for entry in recording
-        .entries
+    for entry in entries
         .iter()
         .filter(|entry| entry.counted || entry.full_reset)
     {

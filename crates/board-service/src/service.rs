@@ -5,15 +5,17 @@ use std::sync::Arc;
 use rhae_board::{Board, Command, ORGANISER};
 use rhae_engine::Catalog;
 use rhae_protocol::{
-    BoardCheck, BoardClaim, BoardDefinition, BoardEvent, BoardId, BoardRecord, BoardSystem,
+    BoardCheck, BoardClaim, BoardDefinition, BoardEvent, BoardId, BoardRecord, BoardSystem, Digest,
     EntryId, RegistrationId,
 };
-use rhae_store::{BoardAppend, BoardFile, BoardStore, StoreError};
+use rhae_store::{BoardAppend, BoardFile, BoardStore, Store, StoreError};
+use rhae_study::text_digest;
 
 use crate::BoardError;
 use crate::export_check::read_export;
 use crate::run_check::verify_run;
 use crate::run_files::RunFiles;
+use crate::witness::find_plays;
 
 /// The number of records per read.
 const PAGE: u32 = 5_000;
@@ -141,9 +143,26 @@ impl BoardService {
     ///
     /// Returns [`BoardError::Unknown`] if there is no such board.
     pub async fn records(&self, id: &BoardId) -> Result<Vec<BoardRecord>, BoardError> {
+        let records = self.records_after(id, 0).await?;
+        if records.is_empty() {
+            return Err(BoardError::Unknown(id.clone()));
+        }
+        Ok(records)
+    }
+
+    /// Returns the records with a number above `after`; none for a board that does not exist.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BoardError::Store`] if the database fails.
+    pub async fn records_after(
+        &self,
+        id: &BoardId,
+        after: u64,
+    ) -> Result<Vec<BoardRecord>, BoardError> {
         let mut records: Vec<BoardRecord> = Vec::new();
         loop {
-            let after = records.last().map_or(0, |record| record.seq);
+            let after = records.last().map_or(after, |record| record.seq);
             let page = self.store.board_records(id, after, PAGE).await?;
             let is_last = page.len() < usize::try_from(PAGE).unwrap_or(usize::MAX);
             records.extend(page);
@@ -151,10 +170,49 @@ impl BoardService {
                 break;
             }
         }
-        if records.is_empty() {
-            return Err(BoardError::Unknown(id.clone()));
-        }
         Ok(records)
+    }
+
+    /// Returns the recording of a run with a hash; `None` if the run has no such recording.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BoardError::Store`] if the database fails.
+    pub async fn recording(
+        &self,
+        id: &BoardId,
+        run: &Digest,
+        recording: &Digest,
+    ) -> Result<Option<String>, BoardError> {
+        let prefix = format!("runs/{run}/recordings/");
+        let files = self.store.board_files(id, &prefix).await?;
+        let mut texts = files.into_iter().map(|file| file.content);
+        Ok(texts.find(|text| text_digest(text) == *recording))
+    }
+
+    /// Compares the plays of a row with those on cards of the organiser's server, and raises the row
+    /// to `witnessed`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BoardError::Witness`] if a card does not contain what the row needs, and the errors
+    /// of [`BoardService::execute`].
+    pub async fn witness(
+        &self,
+        id: &BoardId,
+        now_ms: u64,
+        entry: &EntryId,
+        cards: &[String],
+        store: &dyn Store,
+    ) -> Result<Vec<BoardRecord>, BoardError> {
+        let board = self.load(id).await?;
+        find_plays(board.state(), entry, cards, store).await?;
+        let command = Command::Witness {
+            entry: entry.clone(),
+            cards: cards.to_vec(),
+        };
+        self.execute(id, now_ms, ORGANISER, &command, Vec::new())
+            .await
     }
 
     /// Returns the files of all runs of a board.

@@ -1,7 +1,7 @@
 //! The document of a board, and what a command changed on it.
 
 use rhae_board::{Audience, Board, board_rows, registration_rows, release_rows};
-use rhae_protocol::{BoardChange, BoardRecord, BoardView, EntryId, PublishedResult};
+use rhae_protocol::{BoardChange, BoardListing, BoardRecord, BoardView, EntryId, PublishedResult};
 
 use crate::service::event_kind;
 
@@ -36,6 +36,24 @@ pub fn board_view(
         registrations: registration_rows(state),
         releases: release_rows(state),
         references,
+    }
+}
+
+/// Returns a board as a list of boards shows it.
+pub fn board_listing(board: &Board) -> BoardListing {
+    let state = board.state();
+    let definition = &state.definition;
+    BoardListing {
+        board: state.id.clone(),
+        title: definition.title.clone(),
+        kind: definition.kind,
+        set: definition.set.name.clone(),
+        visibility: definition.set.visibility,
+        environments: definition.set.environments.len(),
+        method: definition.method.clone(),
+        budget: definition.budget.clone(),
+        rows: state.entries.len(),
+        closed: state.closed.is_some(),
     }
 }
 
