@@ -8,11 +8,13 @@ use rhae_protocol::{BoardRow, BoardView, RowScore, VerificationState};
 use crate::frontier_plot::{CostAxis, HEIGHT, LEFT, RIGHT, frontier};
 use crate::run_marks::{Plot, axis_number, linear_axis};
 
+/// The maximum number of rows in the figure. More would hide each other.
+const MAX_MARKS: usize = 60;
 /// The mark of people, which no state has.
 const PEOPLE: usize = 5;
 
 /// The style of the figure. It is part of the figure, because the file is used without a page.
-const STYLE: &str = "<style>.plot{font:13px system-ui,sans-serif;color:#1b1d21;background:#fff}.plot text{fill:currentColor}.plot .quiet{fill:#626973}.plot .mid{text-anchor:middle}.plot .end{text-anchor:end}.plot path{fill:none;stroke:currentColor}.plot .grid{stroke:#dfe2e6}.plot .strip{stroke:#626973;stroke-dasharray:2 3}.plot .frontier{stroke:#626973;stroke-dasharray:6 3}.plot .mark{fill:#1668c4;stroke:none}.plot .hollow{fill:#fff;stroke:#1b1d21;stroke-width:2}.plot .whisker{stroke:#1668c4;stroke-width:1.5}</style>";
+pub(crate) const STYLE: &str = "<style>.plot{font:13px system-ui,sans-serif;color:#1b1d21;background:#fff}.plot text{fill:currentColor}.plot .quiet{fill:#626973}.plot .mid{text-anchor:middle}.plot .end{text-anchor:end}.plot path{fill:none;stroke:currentColor}.plot .grid{stroke:#dfe2e6}.plot .strip{stroke:#626973;stroke-dasharray:2 3}.plot .frontier{stroke:#626973;stroke-dasharray:6 3}.plot .mark{fill:#1668c4;stroke:none}.plot .hollow{fill:#fff;stroke:#1b1d21;stroke-width:2}.plot .whisker{stroke:#1668c4;stroke-width:1.5}</style>";
 
 /// Draws the ranked rows of a board. The figure is a complete SVG file.
 pub fn board_plot(view: &BoardView) -> String {
@@ -21,7 +23,9 @@ pub fn board_plot(view: &BoardView) -> String {
         .iter()
         .filter(|row| row.rank.is_some())
         .filter_map(|row| Some((row, row.score?)))
+        .take(MAX_MARKS)
         .collect();
+    let count = view.rows.iter().filter(|row| row.rank.is_some()).count();
     let people = view.people.map(|people| {
         let cost = people.cost_usd_micro.map(|micro| micro as f64 / 1e6);
         (people.score_nano as f64 / 1e9, cost)
@@ -66,9 +70,20 @@ pub fn board_plot(view: &BoardView) -> String {
     if let (Some((score, _)), Some(&x)) = (people, positions.last()) {
         plot.mark(PEOPLE, x, y(score), false, &format!("people: {score:.2} %"));
     }
-    let svg = plot.finish("Score against cost, with the frontier; numbers are ranks");
+    if count > MAX_MARKS {
+        let note = format!("the first {MAX_MARKS} of {count} ranked rows");
+        plot.text("quiet end", RIGHT, top - 14.0, &note);
+    }
+    styled(
+        &plot.finish("Score against cost, with the frontier; numbers are ranks"),
+        STYLE,
+    )
+}
+
+/// Adds a style to an SVG element, so that the file can be used without a page.
+pub(crate) fn styled(svg: &str, style: &str) -> String {
     let start = svg.find('>').map_or(0, |end| end + 1);
-    format!("{}\n{STYLE}{}", &svg[..start], &svg[start..])
+    format!("{}\n{style}{}", &svg[..start], &svg[start..])
 }
 
 /// Draws the marks of the states that occur, and returns the height of the legend.

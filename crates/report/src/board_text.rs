@@ -84,10 +84,9 @@ pub fn board_text(view: &BoardView) -> String {
 
 fn row_line(row: &BoardRow) -> String {
     let (rank, range) = row.rank.map_or_else(Default::default, |rank| {
-        (
-            rank.rank.to_string(),
-            format!("{}-{}", rank.best, rank.worst),
-        )
+        let range = rank.best.zip(rank.worst);
+        let range = range.map(|(best, worst)| format!("{best}-{worst}"));
+        (rank.rank.to_string(), range.unwrap_or_default())
     });
     let name: String = plain(&format!("{} {}", row.name, row.version))
         .chars()

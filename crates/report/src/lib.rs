@@ -134,7 +134,7 @@ pub use level_plots::{compared_actions_plot, level_heat_map};
 pub use level_table::{level_table, runs_table};
 pub use novelty::{novelty_page, novelty_table};
 pub use packed::player_data;
-pub use perception::{PerceivedBox, Perception, perceive};
+pub use perception::{PerceivedBox, Perceiver, Perception, perceive};
 pub use picture::{PictureError, contact_sheet};
 pub use plot::{PLOT_STYLE, actions_plot, completion_plot};
 pub use reasoning::{context_tokens, reasoning_text};

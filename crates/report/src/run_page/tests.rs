@@ -151,6 +151,7 @@ fn summary(cards: &[Scorecard]) -> RunSummary {
             environment_summary(cards, 0, Ending::Won),
             environment_summary(cards, 1, Ending::Budget),
         ],
+        tiers: None,
         folder: "runs/x".to_owned(),
         report: "runs/x/report.html".to_owned(),
         seconds: 83.4,
@@ -182,6 +183,8 @@ fn config(summary: &RunSummary, repeats: u32) -> RunConfig {
         server: None,
         competition: false,
         games_dirs: Vec::new(),
+        baselines: None,
+        tiers: None,
         model: None,
         identity: RunIdentity::default(),
     }
