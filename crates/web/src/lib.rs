@@ -5,7 +5,7 @@
 //! [`file_replay_page`], [`watch_list_page`], [`watch_page()`], [`cards_page()`], [`card_page()`],
 //! [`sign_in_page()`], [`invitation_page`] and [`error_page`]. The pages of human studies are
 //! [`sitting_page()`] for participants, and [`studies_page`] and the pages of one study for
-//! researchers. All of them except [`invitation_page`] and [`sitting_page()`] take a [`Viewer`], which determines the sign-in link in the header.
+//! researchers. [`boards_page`], [`board_page()`] and [`board_entry_page`] show leaderboards. All of them except [`invitation_page`] and [`sitting_page()`] take a [`Viewer`], which determines the sign-in link in the header.
 //! [`asset()`] returns an embedded file by its name, and [`card_csv()`] renders a scorecard as CSV.
 //!
 //! # Invariants
@@ -42,6 +42,7 @@
 //! ```
 
 mod asset;
+mod board_page;
 mod card_csv;
 mod card_page;
 mod cards_page;
@@ -52,11 +53,15 @@ mod play_page;
 mod replay_page;
 mod sign_in_page;
 mod sitting_page;
+mod study_chart;
 mod study_page;
 mod tree;
 mod watch_page;
 
 pub use asset::{Asset, asset};
+pub use board_page::{
+    BoardReplayView, ROWS_PER_PAGE, board_entry_page, board_page, board_replay_page, boards_page,
+};
 pub use card_csv::card_csv;
 pub use card_page::{CardView, card_page};
 pub use cards_page::{CardRow, cards_page};
@@ -69,7 +74,7 @@ pub use sign_in_page::{error_page, invitation_page, sign_in_page};
 pub use sitting_page::{Place, sitting_page};
 pub use study_page::{
     studies_page, study_baselines_page, study_coverage_page, study_data_page,
-    study_environment_page, study_live_page, study_payments_page, study_setup_page,
-    study_sittings_page,
+    study_environment_page, study_live_page, study_payments_page, study_results_page,
+    study_sessions_page, study_setup_page, study_sittings_page,
 };
 pub use watch_page::{WatchRow, WatchView, watch_list_page, watch_page};
