@@ -1,7 +1,6 @@
 //! Whether runs are comparable: the same method, budget, environment versions and baselines.
 
-use rhae_protocol::{AnalysedEnvironment, AnalysedLevel, AnalysedRun};
-use rhae_runs::RunKind;
+use rhae_protocol::{AnalysedEnvironment, AnalysedLevel, AnalysedRun, RunKind};
 
 /// Returns one sentence for each difference between runs that makes their scores incomparable; empty
 /// if they are comparable. Every run is compared with the first.
@@ -19,7 +18,7 @@ pub fn differences(runs: &[AnalysedRun]) -> Vec<String> {
                 ));
             }
         };
-        differ("kind of run", &first.kind, &other.kind);
+        differ("kind of run", first.kind.name(), other.kind.name());
         let method = if is_evaluation(first) {
             "protocol"
         } else {
@@ -85,7 +84,7 @@ fn family<'a>(run: &AnalysedRun, id: &'a str) -> &'a str {
 }
 
 pub(crate) fn is_evaluation(run: &AnalysedRun) -> bool {
-    run.kind == RunKind::Evaluation.name()
+    run.kind == RunKind::Evaluation
 }
 
 /// Returns the baselines of all levels with their sources, which are mostly the same.
@@ -130,7 +129,7 @@ mod tests {
         };
         AnalysedRun {
             label: label.to_owned(),
-            kind: "plays".to_owned(),
+            kind: RunKind::Plays,
             method: "docs-2026-04".to_owned(),
             budget: Some("5x".to_owned()),
             env_seed: Some(0),

@@ -225,7 +225,7 @@ pub(crate) fn run_notes(runs: &[AnalysedRun]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use rhae_protocol::AnalysedEnvironment;
+    use rhae_protocol::{AnalysedEnvironment, RunKind};
 
     use super::*;
 
@@ -239,7 +239,7 @@ mod tests {
         ];
         let run = |(label, scores): (&str, [f64; 8])| AnalysedRun {
             label: label.to_owned(),
-            kind: "plays".to_owned(),
+            kind: RunKind::Plays,
             finished: true,
             repeats: 1,
             environments: scores

@@ -22,9 +22,9 @@ use std::path::Path;
 
 use rhae_protocol::{
     AnalysedRun, CONTAMINATION_VERSION, ColorAssociation, ColorProbe, ColorTest,
-    ContaminationReport, KnowledgeCounts, KnowledgeExample, KnowledgeKind, SOFTWARE,
+    ContaminationReport, KnowledgeCounts, KnowledgeExample, KnowledgeKind, RunKind, SOFTWARE,
 };
-use rhae_runs::{RunKind, describe_run};
+use rhae_runs::describe_run;
 use rhae_stats::{binomial_tail_p, clopper_pearson_95, random_matches_p};
 
 use self::associations::{Association, associations, mapping, most_frequent};
@@ -46,7 +46,7 @@ const EXCERPT_MARGIN: usize = 40;
 ///
 /// Returns an error if the folder is not a run, or if its journal cannot be read.
 pub fn contamination(folder: &Path) -> Result<ContaminationReport, AnalysisError> {
-    let is_evaluation = describe_run(folder)?.kind == RunKind::Evaluation.name();
+    let is_evaluation = describe_run(folder)?.kind == RunKind::Evaluation;
     let transcripts = if is_evaluation {
         of_evaluation(folder)?
     } else {

@@ -44,9 +44,19 @@ struct StoredTask {
 
 #[derive(Deserialize)]
 struct StoredTest {
-    outcome: String,
+    outcome: StoredOutcome,
     /// Why an answer is unreadable.
     reason: Option<String>,
+}
+
+/// The outcome of a test, as far as an analysis distinguishes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum StoredOutcome {
+    Solved,
+    MissingTask,
+    #[serde(other)]
+    NotSolved,
 }
 
 /// Loads a run of `rhae arc eval`.
@@ -124,7 +134,7 @@ fn tasks(config: &EvalConfig, stored: &StoredResults) -> Vec<AnalysedEnvironment
         levels: task
             .tests
             .iter()
-            .map(|test| level(&test.outcome, task.tests.len()))
+            .map(|test| level(test.outcome, task.tests.len()))
             .collect(),
         ..AnalysedEnvironment::default()
     };
@@ -143,11 +153,11 @@ fn tasks(config: &EvalConfig, stored: &StoredResults) -> Vec<AnalysedEnvironment
 
 /// Returns whether a test was never answered because the run ended before.
 fn is_missing(test: &StoredTest) -> bool {
-    test.outcome == "missing-task" || test.reason.as_deref() == Some("not-asked")
+    test.outcome == StoredOutcome::MissingTask || test.reason.as_deref() == Some("not-asked")
 }
 
-fn level(outcome: &str, tests: usize) -> AnalysedLevel {
-    let solved = outcome == "solved";
+fn level(outcome: StoredOutcome, tests: usize) -> AnalysedLevel {
+    let solved = outcome == StoredOutcome::Solved;
     AnalysedLevel {
         weight: 1.0 / tests as f64,
         plays: 1,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use rhae_engine::Catalog;
-use rhae_protocol::{AnalysedRun, MeanScore, REPLAY_MARK, is_replay};
+use rhae_protocol::{AnalysedRun, MeanScore, REPLAY_MARK, RunKind, is_replay};
 use rhae_runs::describe_run;
 use rhae_stats::bootstrap_repeats_95;
 
@@ -35,7 +35,7 @@ pub fn load_runs(
 /// Returns an error if the folder contains no run, or no results.
 pub fn load_run(folder: &Path, catalog: &dyn Catalog) -> Result<AnalysedRun, AnalysisError> {
     let listing = describe_run(folder)?;
-    let mut run = if listing.kind == rhae_runs::RunKind::Plays.name() {
+    let mut run = if listing.kind == RunKind::Plays {
         played::load(folder, catalog)?
     } else {
         evaluation::load(folder)?

@@ -350,14 +350,14 @@ fn latex_plain(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rhae_protocol::{Behaviour, MeanScore};
+    use rhae_protocol::{Behaviour, MeanScore, RunKind};
 
     use super::*;
 
     fn report() -> RunsReport {
         let run = AnalysedRun {
             label: "my_agent <1>".to_owned(),
-            kind: "plays".to_owned(),
+            kind: RunKind::Plays,
             method: "docs-2026-04".to_owned(),
             budget: Some("5x".to_owned()),
             repeats: 3,

@@ -101,7 +101,7 @@ pub fn report_csv(report: &RunsReport) -> String {
 
 fn run_row(run: &AnalysedRun) -> Vec<String> {
     let behaviour = &run.behaviour;
-    let mut row = vec![field(&run.label), run.kind.clone()];
+    let mut row = vec![field(&run.label), run.kind.name().to_owned()];
     row.extend([run.score.mean, run.score.interval[0], run.score.interval[1]].map(number));
     row.extend(
         [run.score.environments, run.repeats, run.missing, run.failed].map(|n| n.to_string()),
@@ -193,7 +193,7 @@ fn csv(rows: &[Vec<String>]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rhae_protocol::{EnvironmentDifference, LevelDifference, PairComparison};
+    use rhae_protocol::{EnvironmentDifference, LevelDifference, PairComparison, RunKind};
 
     use super::*;
 
@@ -245,7 +245,7 @@ mod tests {
     fn published_results_follow_the_runs() {
         let report = crate::report(vec![AnalysedRun {
             label: "mine".to_owned(),
-            kind: "plays".to_owned(),
+            kind: RunKind::Plays,
             started_ms: Some(1_794_736_800_123),
             ..AnalysedRun::default()
         }]);

@@ -149,7 +149,7 @@ fn text(run: &RunListing) -> String {
     let sources = identity.source_digests.iter();
     let mut lines = vec![
         ("folder", run.folder.clone()),
-        ("kind", run.kind.clone()),
+        ("kind", run.kind.name().to_owned()),
         ("agent", run.agent.clone()),
         ("status", run.status.name().to_owned()),
         ("name", identity.name.clone().unwrap_or_default()),

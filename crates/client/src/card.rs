@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rhae_engine::{EnvironmentError, GameId, GameInfo};
+use rhae_protocol::ErrorCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -129,7 +130,7 @@ impl Card {
                 status: 404 | 405,
                 code,
                 ..
-            }) if code != "VALIDATION_ERROR" => Ok(false),
+            }) if ErrorCode::from_name(&code) != Some(ErrorCode::Validation) => Ok(false),
             Err(error) => Err(error),
         }
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rhae_engine::GameInfo;
+use rhae_protocol::ErrorCode;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -187,7 +188,8 @@ impl Server {
                 retry_after,
                 ..
             } => {
-                let not_executed = self.transport.is_rhae() && code == "SERVICE_UNAVAILABLE";
+                let unavailable = ErrorCode::from_name(code) == Some(ErrorCode::Unavailable);
+                let not_executed = self.transport.is_rhae() && unavailable;
                 (safe || not_executed).then_some(*retry_after)
             }
             Failure::Status {

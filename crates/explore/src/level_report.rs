@@ -114,18 +114,6 @@ pub enum Clicks {
     All,
 }
 
-impl Clicks {
-    /// Returns the name that is used in files and messages.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Listed => "listed",
-            Self::Representative => "representative",
-            Self::All => "all",
-        }
-    }
-}
-
 /// The strongly connected components of a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComponentSummary {

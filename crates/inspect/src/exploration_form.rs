@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use rhae_engine::Action;
-use rhae_explore::{AnalysisOptions, Chance, GraphWarning, LevelReport, StopReason, WinChance};
+use rhae_explore::{
+    AnalysisOptions, Chance, Clicks, GraphWarning, LevelReport, StopReason, WinChance,
+};
 use rhae_protocol::{
-    ComponentCounts, ExploredLevel, SOFTWARE, ShortestWinForm, TerminalCounts, WinProbability,
-    WinWithin,
+    ComponentCounts, ExploredLevel, SOFTWARE, SearchedClicks, ShortestWinForm, TerminalCounts,
+    WinProbability, WinWithin,
 };
 
 use crate::level_outputs::LevelContext;
@@ -43,7 +45,7 @@ pub(crate) fn explored_level(
         } else {
             context.identity
         },
-        clicks: report.clicks.name(),
+        clicks: searched_clicks(report.clicks),
         frontier: graph.frontier,
         merge_density: graph.merge_density,
         max_depth: graph.max_depth(),
@@ -76,6 +78,15 @@ pub(crate) fn explored_level(
         states_per_s: graph.nodes as f64 / seconds.max(1e-9),
         peak_bytes: graph.peak_bytes,
         warnings: warnings(options, report),
+    }
+}
+
+const fn searched_clicks(clicks: Clicks) -> SearchedClicks {
+    match clicks {
+        Clicks::None => SearchedClicks::None,
+        Clicks::Listed => SearchedClicks::Listed,
+        Clicks::Representative => SearchedClicks::Representative,
+        Clicks::All => SearchedClicks::All,
     }
 }
 

@@ -25,9 +25,7 @@ pub struct ExploredLevel {
     /// How states are identified: `packed` (exactly) or `hash-126`; for hosted games `frame`,
     /// `frame-and-hidden` or `deep`.
     pub identity: &'static str,
-    /// The clicks that were searched: `listed`, `representative` or `all`, or `none` if the level has
-    /// no clicks. With representative clicks no probability and no dead end is proved.
-    pub clicks: &'static str,
+    pub clicks: SearchedClicks,
     /// The number of states that were not expanded.
     pub frontier: usize,
     /// The share of edges that lead to an already known state.
@@ -53,6 +51,20 @@ pub struct ExploredLevel {
     pub states_per_s: f64,
     pub peak_bytes: usize,
     pub warnings: Vec<String>,
+}
+
+/// The clicks that a search tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SearchedClicks {
+    /// The level has no clicks.
+    None,
+    /// The clicks that the environment lists.
+    Listed,
+    /// One cell per sprite and area of one colour. No probability and no dead end is proved.
+    Representative,
+    /// Clicks on all cells.
+    All,
 }
 
 /// The number of terminal states.

@@ -41,8 +41,7 @@ pub struct RunIdentity {
 pub struct RunListing {
     /// The path of the run folder.
     pub folder: String,
-    /// `plays` or `evaluation`.
-    pub kind: String,
+    pub kind: RunKind,
     pub run_id: String,
     /// The agent or the solver.
     pub agent: String,
@@ -62,6 +61,35 @@ pub struct RunListing {
     pub cost_usd: Option<f64>,
     #[serde(flatten)]
     pub identity: RunIdentity,
+}
+
+/// The kinds of runs that have a run folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunKind {
+    /// Plays of an agent: `rhae run`.
+    #[default]
+    Plays,
+    /// Answers of a solver to static tasks: `rhae arc eval`.
+    Evaluation,
+}
+
+impl RunKind {
+    /// Returns the name in lists of runs and in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plays => "plays",
+            Self::Evaluation => "evaluation",
+        }
+    }
+
+    /// Returns the noun phrase for the folder of such a run in error messages.
+    pub const fn folder(self) -> &'static str {
+        match self {
+            Self::Plays => "a run folder",
+            Self::Evaluation => "the folder of an evaluation",
+        }
+    }
 }
 
 /// The status of a run.

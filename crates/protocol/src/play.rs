@@ -19,7 +19,9 @@ pub struct PlayListing {
     /// Whether the scorecard is open.
     pub card_open: bool,
     /// `NOT_FINISHED`, `WIN` or `GAME_OVER`.
-    pub state: String,
+    #[serde(with = "crate::play_state")]
+    #[schema(value_type = String)]
+    pub state: PlayState,
     /// Number of the current level, from 1.
     pub level: u8,
     /// Number of completed levels.
@@ -58,7 +60,9 @@ pub fn current_level(levels_completed: u8, win_levels: u8) -> u8 {
 pub struct CompactResponse {
     pub guid: String,
     /// `NOT_FINISHED`, `WIN` or `GAME_OVER`.
-    pub state: String,
+    #[serde(with = "crate::play_state")]
+    #[schema(value_type = String)]
+    pub state: PlayState,
     /// The current level, from 1.
     pub level: u8,
     pub levels_completed: u8,
@@ -89,7 +93,7 @@ impl CompactResponse {
         Packer::default().pack(observation, &mut bytes);
         Self {
             guid: guid.to_owned(),
-            state: PlayState::name(observation.state).to_owned(),
+            state: observation.state,
             level: current_level(observation.levels_completed, win_levels),
             levels_completed: observation.levels_completed,
             win_levels,
@@ -115,7 +119,9 @@ pub struct PlayEvent {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub y: Option<u8>,
     /// `NOT_FINISHED`, `WIN` or `GAME_OVER`.
-    pub state: String,
+    #[serde(with = "crate::play_state")]
+    #[schema(value_type = String)]
+    pub state: PlayState,
     /// Number of the current level, from 1.
     pub level: u8,
     /// Number of completed levels.
@@ -155,7 +161,7 @@ impl PlayEvent {
             action: observation.action.kind().name().to_owned(),
             x,
             y,
-            state: PlayState::name(observation.state).to_owned(),
+            state: observation.state,
             level: current_level(observation.levels_completed, win_levels),
             levels_completed: observation.levels_completed,
             win_levels,

@@ -7,7 +7,7 @@
 use askama::Template;
 use rhae_protocol::{
     AnalysedRun, EnvironmentDifference, GeneralisationGap, PairComparison, PublishedResult,
-    RunComparison,
+    RunComparison, RunKind,
 };
 
 use crate::html::{Fact, render};
@@ -46,7 +46,7 @@ pub fn compare_page(
     published: &[PublishedResult],
 ) -> String {
     let runs = &comparison.runs;
-    let is_evaluation = runs.iter().any(|run| run.kind == "evaluation");
+    let is_evaluation = runs.iter().any(|run| run.kind == RunKind::Evaluation);
     render(&Page {
         comparison,
         title: title(runs),

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use rhae_protocol::{AnalysedRun, GeneralisationGap, PairComparison, RunComparison};
+use rhae_protocol::{AnalysedRun, GeneralisationGap, PairComparison, RunComparison, RunKind};
 
 use crate::compare_page::{p_text, signed};
 use crate::run_marks::shortened;
@@ -21,7 +21,10 @@ pub fn comparison_text(comparison: &RunComparison, width: usize) -> String {
         }
         text.push('\n');
     }
-    let is_evaluation = comparison.runs.iter().any(|run| run.kind == "evaluation");
+    let is_evaluation = comparison
+        .runs
+        .iter()
+        .any(|run| run.kind == RunKind::Evaluation);
     let nouns = if is_evaluation {
         ["task", "tests"]
     } else {

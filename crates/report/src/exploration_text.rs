@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rhae_protocol::{ExploredLevel, ShortestWinForm, WinProbability, WinWithin};
+use rhae_protocol::{ExploredLevel, SearchedClicks, ShortestWinForm, WinProbability, WinWithin};
 
 use crate::counted;
 
@@ -38,12 +38,12 @@ pub fn exploration_facts(level: &ExploredLevel) -> Vec<(&'static str, String)> {
             "shortest win",
             shortest_text(
                 level.shortest_win.as_ref(),
-                level.complete && level.clicks != "representative",
+                level.complete && level.clicks != SearchedClicks::Representative,
             ),
         ),
         ("win probability", eventually_text(&level.p_win)),
     ];
-    if level.clicks == "representative" {
+    if level.clicks == SearchedClicks::Representative {
         facts.insert(
             2,
             (
@@ -58,7 +58,7 @@ pub fn exploration_facts(level: &ExploredLevel) -> Vec<(&'static str, String)> {
         within_text(&level.p_win_within)
     );
     facts.push(("win within", within));
-    if level.clicks == "all"
+    if level.clicks == SearchedClicks::All
         && let (Some(blind), Some(within)) = (&level.p_win_blind, &level.p_win_within_blind)
     {
         facts.push((

@@ -231,7 +231,7 @@ fn level_rows(runs: &[AnalysedRun]) -> Vec<LevelRow<'_>> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use rhae_protocol::{LevelAttempt, MeanScore};
+    use rhae_protocol::{LevelAttempt, MeanScore, RunKind};
 
     use super::*;
 
@@ -264,7 +264,7 @@ pub(crate) mod tests {
         };
         AnalysedRun {
             label: label.to_owned(),
-            kind: "plays".to_owned(),
+            kind: RunKind::Plays,
             agent: label.to_owned(),
             repeats: 2,
             score: MeanScore {

@@ -1,43 +1,13 @@
 //! The effective configuration of a run, `config.json`: its kind, version and software.
 
-use std::fmt;
 use std::fs;
 use std::path::Path;
 
-use rhae_protocol::{EVAL_VERSION, EvalConfig, RUN_VERSION, RunConfig, SOFTWARE};
+use rhae_protocol::{EVAL_VERSION, EvalConfig, RUN_VERSION, RunConfig, RunKind, SOFTWARE};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::{CONFIG, RunFolder, RunsError};
-
-/// The kinds of runs that have a run folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunKind {
-    /// Plays of an agent: `rhae run`.
-    Plays,
-    /// Answers of a solver to static tasks: `rhae arc eval`.
-    Evaluation,
-}
-
-impl RunKind {
-    /// Returns the name in lists of runs.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Plays => "plays",
-            Self::Evaluation => "evaluation",
-        }
-    }
-}
-
-impl fmt::Display for RunKind {
-    /// Writes the noun phrase that error messages use.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Plays => "a run folder",
-            Self::Evaluation => "the folder of an evaluation",
-        })
-    }
-}
 
 /// A configuration that a run folder stores in `config.json`.
 pub trait StoredConfig: Serialize + DeserializeOwned {

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::RunKind;
+use rhae_protocol::RunKind;
 
 /// The reason why a run folder or a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -12,7 +12,7 @@ pub enum RunsError {
     #[error("the output folder `{}` exists and is not empty; choose another, or resume it with `--resume {}`", .0.display(), .0.display())]
     FolderInUse(PathBuf),
     /// The folder does not contain a run of this kind, or a file of the run cannot be parsed.
-    #[error("`{}` is not {kind}: {reason}", folder.display())]
+    #[error("`{}` is not {}: {reason}", folder.display(), kind.folder())]
     NotARun {
         folder: PathBuf,
         /// The kind of run that was expected.

@@ -55,7 +55,7 @@ mod spend_limit;
 mod time;
 mod trust;
 
-pub use config::{RunKind, StoredConfig, load_config, resume};
+pub use config::{StoredConfig, load_config, resume};
 pub use error::RunsError;
 pub use folder::{CONFIG, RunFolder, unused_folder};
 pub use git::git_commit;

@@ -3,11 +3,12 @@
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use rhae_protocol::{RunIdentity, RunListing, RunStatus};
+use rhae_protocol::{EvalEnd, EvalLine, JournalLine, RunIdentity, RunKind, RunListing, RunStatus};
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::journal::parse_line;
-use crate::{CONFIG, JOURNAL, RunKind, RunsError};
+use crate::{CONFIG, JOURNAL, RunsError};
 
 /// Lists the runs directly below a folder, the newest first. Other folders and files are skipped.
 ///
@@ -41,11 +42,10 @@ pub fn describe_run(folder: &Path) -> Result<RunListing, RunsError> {
     let last = lines.last();
     let status = if is_locked(folder) {
         RunStatus::Running
+    } else if last.is_some_and(|line| is_finish(kind, line)) {
+        RunStatus::Finished
     } else {
-        match last.map(|line| (line["event"].as_str(), line["reason"].as_str())) {
-            Some((Some("finished"), _) | (Some("ended"), Some("finished"))) => RunStatus::Finished,
-            _ => RunStatus::Interrupted,
-        }
+        RunStatus::Interrupted
     };
     let results = read_json(&folder.join(match kind {
         RunKind::Plays => "summary.json",
@@ -56,7 +56,7 @@ pub fn describe_run(folder: &Path) -> Result<RunListing, RunsError> {
     let agent = ["agent", "agent_cmd", "solver"];
     Ok(RunListing {
         folder: folder.display().to_string(),
-        kind: kind.name().to_owned(),
+        kind,
         run_id: text("run_id").unwrap_or_default(),
         agent: agent.into_iter().find_map(text).unwrap_or_default(),
         software: text("software").unwrap_or_default(),
@@ -145,6 +145,25 @@ fn journal_lines(folder: &Path) -> Vec<Value> {
 fn is_locked(folder: &Path) -> bool {
     File::open(folder.join(JOURNAL))
         .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
+/// Returns whether a line of a journal says that the run is finished.
+fn is_finish(kind: RunKind, line: &Value) -> bool {
+    match kind {
+        RunKind::Plays => {
+            matches!(
+                JournalLine::deserialize(line),
+                Ok(JournalLine::Finished { .. })
+            )
+        }
+        RunKind::Evaluation => matches!(
+            EvalLine::deserialize(line),
+            Ok(EvalLine::Ended {
+                reason: EvalEnd::Finished,
+                ..
+            })
+        ),
+    }
 }
 
 /// Returns the headline score in percent.

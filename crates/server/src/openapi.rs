@@ -73,19 +73,26 @@ pub(crate) async fn healthcheck() -> &'static str {
 #[schema(as = Error)]
 pub(crate) struct ErrorBody {
     /// The machine-readable error code.
-    #[schema(value_type = Code)]
+    #[schema(value_type = CodeName)]
     pub(crate) error: &'static str,
     /// A message for people.
     pub(crate) message: String,
 }
 
-impl PartialSchema for Code {
+/// The name of an error code, whose type is defined in `rhae-protocol`.
+pub(crate) struct CodeName;
+
+impl PartialSchema for CodeName {
     fn schema() -> RefOr<Schema> {
-        one_of(Self::ALL.map(Self::name))
+        one_of(Code::ALL.map(Code::name))
     }
 }
 
-impl ToSchema for Code {}
+impl ToSchema for CodeName {
+    fn name() -> std::borrow::Cow<'static, str> {
+        "Code".into()
+    }
+}
 
 /// The command name in the path: RESET, or ACTION1 to ACTION7.
 pub(crate) struct CommandName;

@@ -53,7 +53,7 @@ pub(crate) async fn facts(
         game_id: facts.play.game_id.to_string(),
         card_id: facts.card.to_string(),
         card_open: facts.closed_ms.is_none(),
-        state: facts.state.name().to_owned(),
+        state: facts.state,
         level: current_level(facts.levels_completed, facts.play.win_levels),
         levels_completed: facts.levels_completed,
         win_levels: facts.play.win_levels,

@@ -92,6 +92,7 @@ impl<'a> TestView<'a> {
                 grid: Some(GridPicture::new(grid, None, label)?),
                 title: title.to_owned(),
                 note: size(grid),
+                is_right: false,
             })
         };
         let mut figures = vec![plain(&test.input, "test input", "input")?];
@@ -115,6 +116,8 @@ pub(super) struct Figure {
     pub(super) grid: Option<GridPicture>,
     pub(super) title: String,
     pub(super) note: String,
+    /// Whether the grid is an attempt that equals the solution.
+    pub(super) is_right: bool,
 }
 
 impl Figure {
@@ -125,17 +128,15 @@ impl Figure {
                 grid: Some(GridPicture::new(answer, expected, &title)?),
                 note: expected.map_or_else(|| size(answer), |output| verdict(answer, output)),
                 title,
+                is_right: expected == Some(answer),
             },
             Err((kind, _)) => Self {
                 grid: None,
                 title,
                 note: kind.clone(),
+                is_right: false,
             },
         })
-    }
-
-    pub(super) fn is_right(&self) -> bool {
-        self.note == "right"
     }
 }
 

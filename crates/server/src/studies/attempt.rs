@@ -1,6 +1,6 @@
 //! The plays of participants: opening one, executing an action, and ending one.
 
-use rhae_engine::Action;
+use rhae_engine::{Action, PlayState};
 use rhae_protocol::{PlayCounts, SittingId, StudyId, StudyRecord};
 use rhae_store::{CardId, IdempotencyKey, PlayId};
 use rhae_study::{OpenAttempt, Rejection, Sitting, SittingCommand, Study};
@@ -102,7 +102,7 @@ impl Studies {
             done => done?,
         };
         let played = serde_json::from_slice::<PlayedState>(&body);
-        if played.is_ok_and(|played| played.state == "WIN") {
+        if played.is_ok_and(|played| played.state == PlayState::Win.name()) {
             self.end_attempt(study, &attempt.sitting, Leaving::Due)
                 .await?;
         }

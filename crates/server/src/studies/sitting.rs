@@ -3,6 +3,7 @@
 //! Every request can be repeated: a request whose effect has already happened returns the current
 //! view.
 
+use rhae_engine::PlayState;
 use rhae_protocol::{
     CompactResponse, Devices, ParticipantId, SittingId, SittingRequest, SittingStep, SittingView,
     StudyId, WithdrawnData,
@@ -394,7 +395,7 @@ impl Studies {
             return Ok(viewed.view);
         };
         let frame = self.frame(&play).await?;
-        if frame.state != "WIN" {
+        if frame.state != PlayState::Win {
             return Ok(SittingView {
                 frame: Some(frame),
                 ..viewed.view

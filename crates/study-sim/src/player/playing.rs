@@ -195,5 +195,5 @@ impl Playing {
 }
 
 fn is_predicted(step: &PlannedStep, frame: &CompactResponse) -> bool {
-    frame.state == step.state.name() && frame.levels_completed == step.levels_completed
+    frame.state == step.state && frame.levels_completed == step.levels_completed
 }
