@@ -1,5 +1,6 @@
 //! The comparison of two or more runs.
 
+use rhae_engine::BaselineSource;
 use rhae_protocol::{
     ANALYSIS_VERSION, AnalysedRun, MOCK_PROVIDER, PairComparison, RunComparison, RunRank, is_replay,
 };
@@ -202,9 +203,8 @@ pub(crate) fn run_notes(runs: &[AnalysedRun]) -> Vec<String> {
         }
     }
     let is_provisional = |source: &Option<String>| {
-        source
-            .as_deref()
-            .is_some_and(|source| source.starts_with("solver"))
+        let source = source.as_deref().and_then(BaselineSource::parse);
+        source.is_some_and(BaselineSource::is_provisional)
     };
     let mut levels = runs
         .iter()

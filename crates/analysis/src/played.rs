@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rhae_engine::Catalog;
+use rhae_engine::{BaselineSource, Catalog};
 use rhae_harness::{Results, assemble, load_plays};
 use rhae_protocol::{
     AnalysedEnvironment, AnalysedLevel, AnalysedRun, Behaviour, Ending, EnvironmentScore,
@@ -239,7 +239,11 @@ fn excess_actions(levels: &[AnalysedLevel]) -> Option<(u64, usize)> {
     let mut excess = None;
     for level in levels {
         let optimum = match (&level.source, level.baseline) {
-            (Some(source), Some(baseline)) if source == "solver" => u64::from(baseline / 2),
+            (Some(source), Some(baseline))
+                if BaselineSource::parse(source) == Some(BaselineSource::Solver) =>
+            {
+                u64::from(baseline / 2)
+            }
             _ => continue,
         };
         for attempt in level.attempts.iter().filter(|attempt| attempt.completed) {
