@@ -13,7 +13,9 @@ use rhae_engine::Catalog;
 use rhae_llm::Models;
 use rhae_protocol::RunConfig;
 use rhae_runs::{RunFolder, RunsError};
+use rhae_scoring::Method;
 
+use crate::calibration::calibrated;
 use crate::consent::check_consent;
 use crate::model_player::model_of;
 use crate::request::prepare_resumed;
@@ -126,6 +128,9 @@ impl LocationRequest {
         load: impl Fn(&[PathBuf]) -> Result<Arc<dyn Catalog>, E>,
     ) -> Result<(RunRequest, Location), E> {
         if let Some(url) = &self.server {
+            if request.baselines.is_some() {
+                return Err(invalid("the server decides which baselines it uses; remove --baselines, or pass it to `rhae serve`").into());
+            }
             let remote = self.connect(url, request.competition, load(&[])?)?;
             return Ok((request, Location::Remote(remote)));
         }
@@ -137,6 +142,7 @@ impl LocationRequest {
         }
         request.games_dirs = absolute(&self.games_dirs)?;
         let games = load(&self.games_dirs)?;
+        let games = calibrated(games, request.baselines.as_ref(), request.method);
         request.identity.source_digests = source_digests(games.as_ref());
         Ok((request, Location::Local(games)))
     }
@@ -161,17 +167,25 @@ impl LocationRequest {
         check_consent(&folder, &config, options)?;
         let location = if let Some(url) = &config.server {
             Location::Remote(self.connect(url, config.competition, load(&[])?)?)
-        } else if self.games_dirs.is_empty() {
-            let recorded: Vec<PathBuf> = config.games_dirs.iter().map(PathBuf::from).collect();
-            Location::Local(load(&recorded)?)
         } else {
-            Location::Local(load(&self.games_dirs)?)
+            Location::Local(open_local(&config, &self.games_dirs, load)?)
         };
-        if let Location::Local(games) = &location {
-            check_sources(&config, games.as_ref())?;
-        }
         let prepared = prepare_resumed(folder, config, options)?;
         Ok(LocatedRun::new(prepared, location))
+    }
+
+    /// Returns the configuration that a new run with this request would have.
+    pub(crate) fn effective_config<E: From<HarnessError>>(
+        &self,
+        request: RunRequest,
+        load: impl Fn(&[PathBuf]) -> Result<Arc<dyn Catalog>, E>,
+    ) -> Result<RunConfig, E> {
+        let (request, location) = self.open(request, load)?;
+        let resolved = match &location {
+            Location::Local(games) => request.resolve(games.as_ref(), None)?,
+            Location::Remote(remote) => request.resolve(remote.environments(), Some(remote))?,
+        };
+        Ok(resolved.config)
     }
 
     fn connect(
@@ -195,6 +209,26 @@ impl LocationRequest {
     }
 }
 
+/// Opens the environments of a run that exists: the built-in ones, and the hosted games of
+/// `games_dirs` or, without any, those of the folders that its configuration names. The sources of
+/// hosted games must be those of the start of the run.
+pub(crate) fn open_local<E: From<HarnessError>>(
+    config: &RunConfig,
+    games_dirs: &[PathBuf],
+    load: impl Fn(&[PathBuf]) -> Result<Arc<dyn Catalog>, E>,
+) -> Result<Arc<dyn Catalog>, E> {
+    let games = if games_dirs.is_empty() {
+        let recorded: Vec<PathBuf> = config.games_dirs.iter().map(PathBuf::from).collect();
+        load(&recorded)?
+    } else {
+        load(games_dirs)?
+    };
+    check_sources(config, games.as_ref())?;
+    let method = config.method.parse::<Method>();
+    let method = method.map_err(|error| HarnessError::Config(error.to_string()))?;
+    Ok(calibrated(games, config.baselines.as_ref(), method))
+}
+
 impl LocatedRun {
     fn new(prepared: PreparedRun, location: Location) -> Self {
         let PreparedRun { spec, mut notes } = prepared;
@@ -210,6 +244,14 @@ impl LocatedRun {
             spec,
             notes,
             location,
+        }
+    }
+
+    /// Returns the environments of a local run.
+    pub(crate) const fn local_games(&self) -> Option<&Arc<dyn Catalog>> {
+        match &self.location {
+            Location::Local(games) => Some(games),
+            Location::Remote(_) => None,
         }
     }
 
@@ -281,7 +323,7 @@ fn check_sources(config: &RunConfig, games: &dyn Catalog) -> Result<(), HarnessE
 }
 
 /// Returns the digests of the sources of all hosted games, by id.
-fn source_digests(games: &dyn Catalog) -> BTreeMap<String, String> {
+pub(crate) fn source_digests(games: &dyn Catalog) -> BTreeMap<String, String> {
     games
         .hosted_games()
         .into_iter()

@@ -7,17 +7,23 @@ use std::sync::Arc;
 
 use rhae_agents::{AgentSpec, UnknownAgent};
 use rhae_engine::{Catalog, CatalogError, Rng};
-use rhae_protocol::{RUN_VERSION, Recording, RunConfig, RunIdentity, SOFTWARE, compact_utc};
+use rhae_protocol::{
+    HumanBaselines, RUN_VERSION, Recording, RunConfig, RunIdentity, SOFTWARE, Shard, TierFile,
+    compact_utc,
+};
 use rhae_runs::{RunFolder, RunsError, new_run_id, now_ms, resume, unused_folder};
 use rhae_scoring::Method;
 use serde::Serialize;
 
 use crate::estimate::RunEstimate;
 use crate::model_player::{ModelOptions, OpenedAgent, model_of};
-use crate::{Arena, Budget, HarnessError, RemoteArena, RunSpec, first_request, ranges};
+use crate::shard::{shared_run_id, write_shard};
+use crate::{Arena, Budget, HarnessError, RemoteArena, RunSpec, first_request, ranges, tiers};
 
 /// The text that selects every environment.
 const ALL: &str = "all";
+/// The named set that is selected by default.
+const DEMO: &str = "demo";
 /// The maximum of the time limit of a step, in seconds.
 const MAX_STEP_TIMEOUT_S: f64 = 1e6;
 /// The default time limit of a step of an agent that is not a model, in seconds.
@@ -75,8 +81,17 @@ pub struct RunRequest {
     pub out: Option<PathBuf>,
     /// Whether the scorecards on a server are opened in competition mode.
     pub competition: bool,
+    /// The part of the run to play; all of it if absent. See
+    /// [`LocationRequest::prepare_shard`](crate::LocationRequest::prepare_shard).
+    pub shard: Option<Shard>,
     /// The folders of hosted games, as absolute paths, for the configuration of the run.
     pub games_dirs: Vec<String>,
+    /// The baselines of a human study that replace those of the environments.
+    pub baselines: Option<HumanBaselines>,
+    /// The order of the environments by ease, if further ones are played only after progress.
+    pub tiers: Option<TierFile>,
+    /// Whether every tier is played, whatever the earlier ones showed.
+    pub all_tiers: bool,
     /// The options of a model. Other agents do not allow them.
     pub model: ModelOptions,
     pub identity: RunIdentity,
@@ -99,7 +114,11 @@ impl Default for RunRequest {
             jobs: None,
             out: None,
             competition: false,
+            shard: None,
             games_dirs: Vec::new(),
+            baselines: None,
+            tiers: None,
+            all_tiers: false,
             model: ModelOptions::default(),
             identity: RunIdentity::default(),
         }
@@ -125,8 +144,8 @@ pub struct RunPreview {
 }
 
 /// A run of which everything is known and nothing exists.
-struct ResolvedRun {
-    config: RunConfig,
+pub(crate) struct ResolvedRun {
+    pub(crate) config: RunConfig,
     agent: AgentSpec,
     notes: Vec<String>,
     path: PathBuf,
@@ -160,6 +179,7 @@ impl RunRequest {
         catalog: &dyn Catalog,
         remote: Option<&RemoteArena>,
     ) -> Result<PreparedRun, HarnessError> {
+        let shard = self.shard;
         let ResolvedRun {
             config,
             agent,
@@ -168,6 +188,9 @@ impl RunRequest {
             jobs,
         } = self.resolve(catalog, remote)?;
         let folder = RunFolder::create(&path, &config)?;
+        if let Some(shard) = shard {
+            write_shard(&folder, shard)?;
+        }
         let spec = RunSpec {
             config,
             agent,
@@ -206,7 +229,7 @@ impl RunRequest {
     }
 
     /// Checks everything that can be checked before a run exists.
-    fn resolve(
+    pub(crate) fn resolve(
         mut self,
         catalog: &dyn Catalog,
         remote: Option<&RemoteArena>,
@@ -230,10 +253,21 @@ impl RunRequest {
         } else {
             None
         };
-        let games = self.selected_games(catalog, remote)?;
+        let mut games = self.selected_games(catalog, remote)?;
+        let mut run_tiers = None;
+        if let Some(file) = &self.tiers {
+            if self.shard.is_some() {
+                return Err(HarnessError::Request(
+                    "--tiers cannot be divided among machines, because each tier depends on the earlier ones".to_owned(),
+                ));
+            }
+            let budget = self.budget.to_string();
+            let arranged = tiers::arranged(&games, &budget, file, self.all_tiers)?;
+            (games, run_tiers) = (arranged.0, Some(arranged.1));
+        }
         let mut identity = self.identity;
         identity.source_digests.retain(|id, _| games.contains(id));
-        let config = RunConfig {
+        let mut config = RunConfig {
             version: RUN_VERSION,
             software: SOFTWARE.to_owned(),
             run_id: new_run_id()?,
@@ -252,9 +286,14 @@ impl RunRequest {
             server: remote.map(|remote| remote.address().to_owned()),
             competition: self.competition,
             games_dirs: self.games_dirs,
+            baselines: self.baselines,
+            tiers: run_tiers,
             model: opened.as_ref().map(|opened| opened.run.clone()),
             identity,
         };
+        if self.shard.is_some() {
+            config.run_id = shared_run_id(&config);
+        }
         let mut notes = match remote {
             Some(remote) => remote.check(&config)?,
             None => Vec::new(),
@@ -368,8 +407,8 @@ pub fn open_run(folder: &Path) -> Result<(RunFolder, RunConfig), HarnessError> {
 }
 
 /// Returns the ids of the environments that a user selects: those named in `names`, see
-/// [`select_games`]. By default they are all environments, or only the hosted games if the user
-/// named folders of games (`hosted_only`).
+/// [`select_games`]. By default they are those of the set `demo`, or all if the catalogue has no such
+/// set, or only the hosted games if the user named folders of games (`hosted_only`).
 ///
 /// # Errors
 ///
@@ -392,12 +431,14 @@ pub fn selected_games(
             }
             Ok(hosted.iter().map(|game| game.id.to_string()).collect())
         }
+        None if catalog.named_set(DEMO).is_some() => select_games(catalog, DEMO),
         None => select_games(catalog, ALL),
     }
 }
 
-/// Resolves names of environments, separated by commas, to ids. `all` selects every environment. A
-/// duplicate is an error.
+/// Resolves names of environments and of named sets, separated by commas, to ids. `all` selects every
+/// environment. An environment that is named twice is an error; one that several sets contain is
+/// selected once. A name that is both an environment's and a set's means the environment.
 ///
 /// # Errors
 ///
@@ -410,18 +451,30 @@ pub fn select_games(catalog: &dyn Catalog, names: &str) -> Result<Vec<String>, H
             .map(|info| info.id.to_string())
             .collect());
     }
-    let mut ids: Vec<String> = Vec::new();
+    let (mut ids, mut named): (Vec<String>, Vec<String>) = Default::default();
     for name in names
         .split(',')
         .map(str::trim)
         .filter(|name| !name.is_empty())
     {
-        let id = catalog.find(name)?.id.to_string();
-        if ids.contains(&id) {
+        let id = match (catalog.find(name), catalog.named_set(name)) {
+            (Ok(info), _) => info.id.to_string(),
+            (Err(_), Some(set)) => {
+                let missing = set.iter().map(ToString::to_string);
+                let missing: Vec<String> = missing.filter(|id| !ids.contains(id)).collect();
+                ids.extend(missing);
+                continue;
+            }
+            (Err(error), None) => return Err(error.into()),
+        };
+        if named.contains(&id) {
             let message = format!("`{id}` is named twice in --games");
             return Err(HarnessError::Request(message));
         }
-        ids.push(id);
+        named.push(id.clone());
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
     }
     if ids.is_empty() {
         return Err(HarnessError::Request(
@@ -501,7 +554,7 @@ fn replayed_play(
     Ok((format!("replay:{}", path.display()), Some(id), seed))
 }
 
-fn agent_of(config: &RunConfig) -> Result<AgentSpec, HarnessError> {
+pub(crate) fn agent_of(config: &RunConfig) -> Result<AgentSpec, HarnessError> {
     match (&config.agent, &config.agent_cmd) {
         (_, Some(command)) => Ok(AgentSpec::Command(command.clone())),
         (Some(name), None) => match name.strip_prefix("replay:") {

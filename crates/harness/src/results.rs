@@ -3,13 +3,14 @@
 use rhae_engine::{Catalog, GameInfo};
 use rhae_protocol::{
     Ending, EnvironmentScore, ModelUsage, PlayResult, REPLAY_MARK, RunConfig, RunSummary, SOFTWARE,
-    Scorecard, SummaryEnvironment, ValidResults, is_replay,
+    Scorecard, Shard, SummaryEnvironment, ValidResults, is_replay,
 };
 use rhae_scoring::Method;
 use rhae_session::{CardMetadata, EnvironmentRuns, scorecard};
 use rhae_stats::mean_interval_95;
 
-use crate::{HarnessError, play_id};
+use crate::calibration::calibrate;
+use crate::{HarnessError, play_id, tiers};
 
 /// The scorecards and the summary of a run.
 #[derive(Clone, Debug)]
@@ -17,6 +18,21 @@ pub struct Results {
     /// One scorecard for each repeat.
     pub cards: Vec<Scorecard>,
     pub summary: RunSummary,
+    /// What happened to a shard; `None` for a complete run. The summary of a shard counts the plays
+    /// of other shards as missing.
+    pub shard: Option<ShardResults>,
+}
+
+/// The results of a shard of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShardResults {
+    pub shard: Shard,
+    /// The number of plays of the shard.
+    pub plays: usize,
+    /// The number of all plays of the run.
+    pub of: usize,
+    /// Whether all plays of the shard ended.
+    pub finished: bool,
 }
 
 /// Scores the plays of a run with a scoring method. A missing play counts as 0.
@@ -33,7 +49,13 @@ pub fn assemble(
     let infos: Vec<GameInfo> = config
         .games
         .iter()
-        .map(|id| Ok(with_levels(catalog.find(id)?, plays)))
+        .map(|id| {
+            let mut info = catalog.find(id)?;
+            if let Some(baselines) = &config.baselines {
+                calibrate(&mut info, baselines, method);
+            }
+            Ok(with_levels(info, plays))
+        })
         .collect::<Result<_, HarnessError>>()?;
     let plays_of = |repeat: u32, id: &str| {
         plays
@@ -64,8 +86,16 @@ pub fn assemble(
             &infos.iter().map(runs_of).collect::<Vec<_>>(),
         ));
     }
-    let summary = summary(config, method, &infos, plays, &cards)?;
-    Ok(Results { cards, summary })
+    let mut summary = summary(config, method, &infos, plays, &cards)?;
+    summary.tiers = tiers::summary(config, plays, &summary.environments);
+    if let Some(reached) = tiers::reached(config, plays) {
+        summary.finished = reached.finished;
+    }
+    Ok(Results {
+        cards,
+        summary,
+        shard: None,
+    })
 }
 
 /// Computes the summary of a run from its cards.
@@ -119,6 +149,7 @@ fn summary(
             .enumerate()
             .map(|(index, info)| environment(info, index, cards))
             .collect(),
+        tiers: None,
         folder: String::new(),
         report: String::new(),
         seconds: 0.0,
@@ -197,7 +228,7 @@ fn environment(info: &GameInfo, index: usize, cards: &[Scorecard]) -> SummaryEnv
         baseline_source: info
             .baselines
             .iter()
-            .map(|baseline| baseline.source.name().to_owned())
+            .map(|baseline| baseline.source.to_string())
             .collect(),
         endings: on_cards
             .iter()

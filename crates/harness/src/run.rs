@@ -2,8 +2,6 @@
 //! scorecards and the report.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -11,27 +9,23 @@ use std::time::{Duration, Instant};
 
 use rhae_agents::AgentSpec;
 use rhae_engine::Catalog;
-use rhae_protocol::{Entry, JournalLine, PlayResult, Recording, RunConfig};
-use rhae_report::{PlayFilm, RunReport, run_page};
+use rhae_protocol::{Ending, JournalLine, PlayResult, RunConfig};
 use rhae_runs::{Journal, RunFolder, now_ms};
 use rhae_scoring::Method;
-use rhae_session::replay_with;
+use rhae_work::Unit;
 
-use crate::film::film;
+use crate::conclusion::{EarlierProcesses, Times, conclude};
 use crate::first_request;
 use crate::journal::plays;
 use crate::play::{Finished, PlaySpec, RunningPlay};
 use crate::play_end::PlayEnd;
-use crate::{Budget, HarnessError, Results, assemble, play_id};
+use crate::shard::{load_shard, units_of};
+use crate::{Budget, HarnessError, Results, ShardResults, play_id, tiers};
 
 /// The interval at which the running plays are checked for timeouts.
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
 /// The time that agents have to exit on their own when a run is over.
 const EXIT_GRACE_PERIOD: Duration = Duration::from_millis(500);
-/// The maximum number of frames in a report, over all recordings. They take about 250 MB of memory
-/// while the report is built.
-const MAX_REPORT_FRAMES: usize = 60_000;
-
 /// The description of a run, with all defaults resolved.
 pub struct RunSpec {
     pub config: RunConfig,
@@ -109,13 +103,14 @@ pub fn run(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Results, HarnessError> {
     let started = Instant::now();
-    let method: Method = parse(&spec.config.method)?;
+    let _: Method = parse(&spec.config.method)?;
     spec.folder.create_subfolder("recordings")?;
+    let shard = load_shard(spec.folder.path())?;
     let (journal, lines) = Journal::open(&spec.folder)?;
     let earlier = EarlierProcesses::of(&lines);
-    let mut all = Plays::new(spec, arena, journal, lines)?;
+    let mut all = Plays::new(spec, arena, journal, lines, units_of(&spec.config, shard))?;
     // A run that has finished is only reported again.
-    let finished_ms = earlier.finished_ms.filter(|_| all.waiting.is_empty());
+    let finished_ms = earlier.finished_ms.filter(|_| all.next_index().is_none());
     if spec.resumed {
         first_request::check_resumed(spec, arena.replays(), &all.waiting)?;
     }
@@ -131,27 +126,56 @@ pub fn run(
         })?;
     }
     all.play_all(interrupt, progress)?;
-    let mut play_results = all.take_results()?;
-    play_results.sort_by_key(|play| {
-        (
-            play.repeat,
-            spec.config.games.iter().position(|id| *id == play.game_id),
-        )
-    });
-    let mut results = assemble(&spec.config, method, arena.environments(), &play_results)?;
-    results.summary.folder = spec.folder.path().display().to_string();
-    results.summary.report = spec.folder.file("report.html").display().to_string();
+    let play_results = all.take_results()?;
+    let complete = match tiers::reached(&spec.config, &play_results) {
+        Some(reached) => reached.finished,
+        None => play_results.len() == all.total && !play_results.iter().any(is_interrupted),
+    };
     let own_time = finished_ms.map_or(started.elapsed(), |_| Duration::ZERO);
-    let working_time = Duration::from_millis(earlier.working_ms) + own_time;
-    results.summary.seconds = working_time.as_secs_f64();
-    results.summary.started_ms = Some(started_ms);
-    results.summary.ended_ms = Some(finished_ms.unwrap_or_else(now_ms));
-    write_results(spec, arena.replays(), &results, &play_results)?;
-    if results.summary.finished && finished_ms.is_none() {
+    let times = Times {
+        working: Duration::from_millis(earlier.working_ms) + own_time,
+        started_ms,
+        ended_ms: finished_ms.unwrap_or_else(now_ms),
+    };
+    let mut results = conclude(&spec.folder, &spec.config, arena, play_results, &times)?;
+    results.shard = shard.map(|shard| ShardResults {
+        shard,
+        plays: all.total,
+        of: spec.config.games.len() * spec.config.repeat as usize,
+        finished: complete,
+    });
+    if complete && finished_ms.is_none() {
         all.journal
             .append(&JournalLine::Finished { at_ms: now_ms() })?;
     }
     Ok(results)
+}
+
+/// Plays one unit in a folder of its own. Returns `None` if the play was stopped by `interrupt`.
+///
+/// # Errors
+///
+/// Returns an error if a file cannot be written.
+pub(crate) fn play_unit(
+    spec: &RunSpec,
+    arena: &dyn Arena,
+    repeat: u32,
+    game_id: &str,
+    interrupt: &AtomicBool,
+) -> Result<Option<PlayResult>, HarnessError> {
+    spec.folder.create_subfolder("recordings")?;
+    let (journal, lines) = Journal::open(&spec.folder)?;
+    let mut units = units_of(&spec.config, None);
+    units.retain(|unit| unit.repeat == repeat && unit.game_id == game_id);
+    let mut plays = Plays::new(spec, arena, journal, lines, units)?;
+    plays.play_all(interrupt, &mut |_| {})?;
+    let result = plays.take_results()?.pop();
+    Ok(result.filter(|result| !is_interrupted(result)))
+}
+
+fn is_interrupted(play: &PlayResult) -> bool {
+    let last = play.runs.last();
+    last.is_some_and(|run| run.ending == Some(Ending::Interrupted))
 }
 
 /// The two ends of the channel on which plays send their reports, each with the index of the play.
@@ -183,18 +207,18 @@ impl<'a> Plays<'a> {
         arena: &'a dyn Arena,
         journal: Journal<JournalLine>,
         lines: Vec<JournalLine>,
+        units: Vec<Unit>,
     ) -> Result<Self, HarnessError> {
         let done = plays(lines);
         let known: BTreeSet<(u32, &str)> = done
             .iter()
             .map(|play| (play.repeat, play.game_id.as_str()))
             .collect();
-        let all = (1..=spec.config.repeat)
-            .flat_map(|repeat| spec.config.games.iter().map(move |id| (repeat, id)));
-        let total = all.clone().count();
-        let waiting = all
+        let total = units.len();
+        let waiting = units
+            .into_iter()
+            .map(|unit| (unit.repeat, unit.game_id))
             .filter(|(repeat, id)| !known.contains(&(*repeat, id.as_str())))
-            .map(|(repeat, id)| (repeat, id.clone()))
             .collect();
         let budget = parse(&spec.config.budget)?;
         Ok(Self {
@@ -222,7 +246,7 @@ impl<'a> Plays<'a> {
         while !interrupt.load(Ordering::Relaxed) && !self.is_timed_out() {
             while !self.halted
                 && self.running.len() < self.spec.jobs.max(1)
-                && let Some((repeat, id)) = self.waiting.pop_front()
+                && let Some((repeat, id)) = self.next_play()
             {
                 self.start(repeat, &id)?;
             }
@@ -240,6 +264,21 @@ impl<'a> Plays<'a> {
             progress(self.progress());
         }
         Ok(())
+    }
+
+    /// Returns the next play to start. With tiers, there is none before the tier is decided.
+    fn next_play(&mut self) -> Option<(u32, String)> {
+        let at = self.next_index()?;
+        self.waiting.remove(at)
+    }
+
+    fn next_index(&self) -> Option<usize> {
+        let config = &self.spec.config;
+        let Some(reached) = tiers::reached(config, &self.done) else {
+            return (!self.waiting.is_empty()).then_some(0);
+        };
+        let games = &config.games[..reached.games];
+        self.waiting.iter().position(|(_, id)| games.contains(id))
     }
 
     fn start(&mut self, repeat: u32, id: &str) -> Result<(), HarnessError> {
@@ -366,64 +405,32 @@ impl<'a> Plays<'a> {
     }
 
     fn progress(&self) -> Progress {
-        let levels = |play: &PlayResult| {
-            play.runs.last().map_or(0, |run| {
-                run.levels.iter().filter(|level| level.completed).count()
-            })
-        };
-        let actions = |play: &PlayResult| {
-            play.runs
-                .iter()
-                .flat_map(|run| &run.levels)
-                .map(|level| u64::from(level.actions))
-                .sum::<u64>()
-        };
-        Progress {
-            done: self.done.len(),
-            total: self.total,
-            levels: self.done.iter().map(levels).sum(),
-            actions: self.done.iter().map(actions).sum::<u64>()
-                + self
-                    .running
-                    .values()
-                    .map(|play| play.actions())
-                    .sum::<u64>(),
-        }
+        let mut progress = progress_of(&self.done, self.total);
+        let running = self.running.values();
+        progress.actions += running.map(|play| play.actions()).sum::<u64>();
+        progress
     }
 }
 
-/// The processes that worked on a run before this one.
-#[derive(Debug, Default, PartialEq)]
-struct EarlierProcesses {
-    /// The start of the first process, as a Unix time in milliseconds.
-    started_ms: Option<u64>,
-    /// The total working time. For a process that was killed, the time up to its last line counts.
-    working_ms: u64,
-    /// The end of the run, if the last line says that it has finished.
-    finished_ms: Option<u64>,
-}
-
-impl EarlierProcesses {
-    fn of(lines: &[JournalLine]) -> Self {
-        let mut earlier = Self::default();
-        let mut last_ms = 0;
-        for line in lines {
-            match *line {
-                JournalLine::Started { at_ms, .. } => {
-                    earlier.started_ms.get_or_insert(at_ms);
-                    last_ms = at_ms;
-                }
-                JournalLine::Play { at_ms, .. } | JournalLine::Finished { at_ms } => {
-                    earlier.working_ms += at_ms.saturating_sub(last_ms);
-                    last_ms = last_ms.max(at_ms);
-                }
-            }
-            earlier.finished_ms = match *line {
-                JournalLine::Finished { at_ms } => Some(at_ms),
-                _ => None,
-            };
-        }
-        earlier
+/// Returns the progress of a run of `total` plays, of which some have ended.
+pub(crate) fn progress_of(done: &[PlayResult], total: usize) -> Progress {
+    let levels = |play: &PlayResult| {
+        play.runs.last().map_or(0, |run| {
+            run.levels.iter().filter(|level| level.completed).count()
+        })
+    };
+    let actions = |play: &PlayResult| {
+        play.runs
+            .iter()
+            .flat_map(|run| &run.levels)
+            .map(|level| u64::from(level.actions))
+            .sum::<u64>()
+    };
+    Progress {
+        done: done.len(),
+        total,
+        levels: done.iter().map(levels).sum(),
+        actions: done.iter().map(actions).sum(),
     }
 }
 
@@ -442,102 +449,7 @@ impl Drop for Plays<'_> {
     }
 }
 
-fn write_results(
-    spec: &RunSpec,
-    catalog: &dyn Catalog,
-    results: &Results,
-    plays: &[PlayResult],
-) -> Result<(), HarnessError> {
-    for (index, card) in results.cards.iter().enumerate() {
-        let name = if results.cards.len() == 1 {
-            "scorecard.json".to_owned()
-        } else {
-            format!("scorecard-{}.json", index + 1)
-        };
-        spec.folder.write_json(&name, card)?;
-    }
-    spec.folder.write_json("summary.json", &results.summary)?;
-    let films = build_films(spec, catalog, plays);
-    let report = RunReport {
-        config: spec.config.clone(),
-        summary: results.summary.clone(),
-        cards: results.cards.clone(),
-        films,
-    };
-    spec.folder
-        .write("report.html", run_page(&report).as_bytes())?;
-    Ok(())
-}
-
-/// Builds the films of all plays. The limit on frames is divided evenly among the plays, so that a
-/// long play does not displace the others.
-fn build_films(spec: &RunSpec, catalog: &dyn Catalog, plays: &[PlayResult]) -> Vec<PlayFilm> {
-    let mut frames_left = MAX_REPORT_FRAMES;
-    let mut films = Vec::new();
-    for (index, play) in plays.iter().enumerate() {
-        let share = frames_left / (plays.len() - index);
-        if let Some(film) = build_film(spec, catalog, play, share) {
-            frames_left -= film
-                .film
-                .moments
-                .iter()
-                .map(|moment| moment.frames.len())
-                .sum::<usize>();
-            films.push(film);
-        }
-    }
-    films
-}
-
-/// Builds the film of a play by replaying its recording, up to `frames_left` frames. Returns `None`
-/// if the recording cannot be replayed; the tables of the report still show its counts.
-fn build_film(
-    spec: &RunSpec,
-    catalog: &dyn Catalog,
-    play: &PlayResult,
-    mut frames_left: usize,
-) -> Option<PlayFilm> {
-    let lines = BufReader::new(File::open(spec.folder.file(&play.recording)).ok()?).lines();
-    // After the header, each line stands for at least one frame, so further lines are not needed.
-    let text: Vec<String> = lines.take(frames_left + 1).map_while(Result::ok).collect();
-    let cut = text.len() > frames_left;
-    let recording = Recording::parse(&text.join("\n")).ok()?;
-    let info = catalog.find(&play.game_id).ok()?;
-    let mut entries: Vec<Entry> = Vec::new();
-    let mut full = false;
-    let replayed = replay_with(catalog, &recording, |entry, frames| {
-        full |= frames.len() > frames_left;
-        if !full {
-            frames_left -= frames.len();
-            entries.push(Entry {
-                frames: Some(frames.to_vec()),
-                ..entry
-            });
-        }
-    });
-    // A film must not show frames that differ from those that were played.
-    if replayed.ok()?.mismatch.is_some() {
-        return None;
-    }
-    let shown = entries.len().saturating_sub(1);
-    let mut film = film(&recording.header, Some(&info), entries);
-    if full || cut {
-        film.subtitle = format!(
-            "{}; only the first {shown} actions are shown here",
-            film.subtitle
-        );
-    }
-    let last = play.runs.last();
-    Some(PlayFilm {
-        repeat: play.repeat,
-        game_id: play.game_id.clone(),
-        ending: last.and_then(|run| run.ending.clone()),
-        message: last.and_then(|run| run.message.clone()),
-        film,
-    })
-}
-
-fn parse<T: std::str::FromStr>(text: &str) -> Result<T, HarnessError>
+pub(crate) fn parse<T: std::str::FromStr>(text: &str) -> Result<T, HarnessError>
 where
     T::Err: ToString,
 {

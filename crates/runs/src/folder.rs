@@ -92,6 +92,25 @@ impl RunFolder {
             .map_err(RunsError::file("write", &path))
     }
 
+    /// Writes a file in a subfolder atomically, and creates the subfolder if it does not exist.
+    /// `path` is relative to the run folder.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`RunsError::File`] if the file cannot be written.
+    pub fn write_path(&self, path: &Path, content: &[u8]) -> Result<(), RunsError> {
+        let target = self.path.join(path);
+        let (folder, name) = match (target.parent(), target.file_name()) {
+            (Some(folder), Some(name)) => (folder, name.to_string_lossy()),
+            _ => {
+                let error = ErrorKind::InvalidInput.into();
+                return Err(RunsError::file("write", &target)(error));
+            }
+        };
+        fs::create_dir_all(folder).map_err(RunsError::file("create", folder))?;
+        Self::open(folder).write(&name, content)
+    }
+
     /// Writes an indented JSON file atomically.
     ///
     /// # Errors

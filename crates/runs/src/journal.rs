@@ -155,7 +155,16 @@ impl<L: Serialize + DeserializeOwned> Journal<L> {
     /// Returns [`RunsError::InUse`] if another process has opened the journal, and an error if it
     /// cannot be read or has a malformed line.
     pub fn open(folder: &RunFolder) -> Result<(Self, Vec<L>), RunsError> {
-        let path = folder.file(JOURNAL);
+        Self::open_named(folder, JOURNAL)
+    }
+
+    /// Opens, locks and reads another journal in a run folder, like [`open`](Self::open).
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`open`](Self::open).
+    pub fn open_named(folder: &RunFolder, name: &str) -> Result<(Self, Vec<L>), RunsError> {
+        let path = folder.file(name);
         let mut file = OpenOptions::new()
             .create(true)
             .read(true)

@@ -1,0 +1,84 @@
+"""Starts workers of a run on a Ray cluster. `rhae run --on ray` writes and starts this program.
+
+The first line of standard input has the settings, as JSON. The program ends when standard input
+closes. It writes a line `ended NAME` when a worker was lost.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import uuid
+
+import ray
+
+
+@ray.remote(num_cpus=1, max_retries=0)
+def work(settings, name):
+    """Runs a worker until it ends, and returns its exit code."""
+    with tempfile.TemporaryDirectory(prefix="rhae-work-") as folder:
+        token = os.path.join(folder, "token")
+        with open(os.open(token, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(settings["token"])
+        command = [settings["program"], "work", "--join", settings["url"], "--token-file", token, "--name", name]
+        command += ["--scratch", folder, "--until-stdin-closes", *settings["arguments"]]
+        # Agents use paths that are relative to the folder in which the run was started.
+        start_folder = settings["folder"] if os.path.isdir(settings["folder"]) else None
+        # The worker ends when this process ends, because its standard input closes.
+        process = subprocess.Popen(
+            command,
+            cwd=start_folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for line in process.stderr:
+            print(f"{name}: {line}", end="", flush=True)
+        return process.wait()
+
+
+def end_with_input():
+    sys.stdin.read()
+    os._exit(0)
+
+
+def main():
+    settings = json.loads(sys.stdin.readline())
+    threading.Thread(target=end_with_input, daemon=True).start()
+    # What workers print goes to the log of the driver, which is standard error here.
+    report = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    settings["folder"] = os.getcwd()
+    ray.init(address=settings["address"], logging_level="warning")
+    count = settings["workers"] or max(1, int(ray.cluster_resources().get("CPU", 1)))
+    running = {}
+    failures = 0
+    while True:
+        while len(running) < count:
+            name = f"ray-{uuid.uuid4()}"
+            running[work.remote(settings, name)] = name
+        done, _ = ray.wait(list(running), num_returns=1)
+        name = running.pop(done[0])
+        try:
+            code = ray.get(done[0])
+        except ray.exceptions.RayError as error:
+            # The node or its process was lost, which says nothing about the worker.
+            print(f"{name}: {error}".splitlines()[0], file=sys.stderr)
+            code = None
+        if code == 0:
+            # The coordinator has no more plays.
+            count -= 1
+            if count == 0:
+                break
+            continue
+        failures = 0 if code is None else failures + 1
+        print(f"ended {name}", file=report, flush=True)
+        if failures == 10:
+            sys.exit("10 workers in succession failed; their messages are above")
+    ray.shutdown()
+
+
+main()

@@ -1,0 +1,34 @@
+//! The digest of the running software.
+
+use std::fs::File;
+use std::io::Read;
+
+use rhae_protocol::Digest;
+use rhae_runs::RunsError;
+use sha2::{Digest as _, Sha256};
+
+use crate::HarnessError;
+
+/// Returns the SHA-256 hash of this executable.
+///
+/// # Errors
+///
+/// Returns an error if the executable cannot be read.
+pub(crate) fn software_digest() -> Result<Digest, HarnessError> {
+    // On Linux, this names the running program even if its file was replaced.
+    let path = std::path::PathBuf::from("/proc/self/exe");
+    let path = match std::env::current_exe() {
+        Ok(path) if !cfg!(target_os = "linux") => path,
+        _ => path,
+    };
+    let failed = |error| RunsError::file("read", &path)(error);
+    let mut file = File::open(&path).map_err(failed)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        match file.read(&mut buffer).map_err(failed)? {
+            0 => return Ok(Digest(hex::encode(hash.finalize()))),
+            length => hash.update(&buffer[..length]),
+        }
+    }
+}
