@@ -6,7 +6,7 @@ use super::{StreamAssembler, Wire, body_for, count, garbled, joined, role, text}
 use crate::failure::Failure;
 use crate::provider::Backend;
 use crate::{
-    Finish, ModelConfig, Part, ProviderEntry, Reply, Request, Tool, ToolCall, Turn, Usage,
+    Finish, ModelConfig, Part, ProviderEntry, Reply, Request, Role, Tool, ToolCall, Turn, Usage,
 };
 
 /// The API version that this module implements.
@@ -26,6 +26,15 @@ pub(crate) const ENTRY: ProviderEntry = ProviderEntry {
 };
 
 struct Anthropic;
+
+/// Returns whether the provider should cache a request, because the next one extends it. Writing to the
+/// cache costs more than other input, so that a price list must contain the price.
+fn is_cached(model: &ModelConfig, request: &Request) -> bool {
+    let is_from_model = |turn: &Turn| turn.role == Role::Assistant;
+    let continues = !request.tools.is_empty() || request.turns.iter().any(is_from_model);
+    let prices = model.prices.as_ref();
+    continues && prices.is_none_or(|prices| prices.cache_write.is_some())
+}
 
 impl Wire for Anthropic {
     fn url(&self, model: &ModelConfig) -> String {
@@ -71,6 +80,10 @@ impl Wire for Anthropic {
         );
         if !request.tools.is_empty() {
             body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+        }
+        if is_cached(model, request) {
+            // The API caches nothing unless it is asked to.
+            body.insert("cache_control".to_owned(), json!({"type": "ephemeral"}));
         }
         body
     }

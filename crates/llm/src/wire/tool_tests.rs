@@ -102,6 +102,27 @@ fn responses_send_tools_calls_and_results() {
 }
 
 #[test]
+fn anthropic_is_asked_to_cache_conversations_whose_price_is_known() {
+    let cached = |prices: &str, request: &Request| {
+        let text = format!(
+            "[models.m]\nprovider = \"anthropic\"\nmodel = \"x\"\nrequest = {{ max_tokens = 9 }}\n{prices}"
+        );
+        let config = Models::parse(&text).unwrap().resolve("m").unwrap();
+        wire("anthropic")
+            .body(&config, request)
+            .get("cache_control")
+            .cloned()
+    };
+    let prices = "prices = { date = \"2026-11-01\", input = 1, output = 1, cache_write = 1.25 }";
+    let without = "prices = { date = \"2026-11-01\", input = 1, output = 1 }";
+    let ephemeral = Some(json!({"type": "ephemeral"}));
+    assert_eq!(cached("", &request()), ephemeral);
+    assert_eq!(cached(prices, &request()), ephemeral);
+    assert_eq!(cached(without, &request()), None);
+    assert_eq!(cached(prices, &Request::text("one question")), None);
+}
+
+#[test]
 fn anthropic_sends_tools_calls_and_results() {
     let body = body("anthropic");
     assert_eq!(
