@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use rhae_agents::SYSTEM_PROMPT;
+use rhae_agents_llm::{prompt_texts, split_name};
 use rhae_harness::{load_plays, read_recording};
-use rhae_protocol::{EvalConfig, EvalLine, PlayResult, RunConfig};
+use rhae_protocol::{EvalConfig, EvalLine, PlayResult, RunConfig, TRACED_REQUESTS};
 use rhae_runs::{load_config, load_lines};
 use rhae_tasks::Prompt;
 use serde_json::Value;
@@ -62,7 +63,7 @@ pub(super) fn of_evaluation(folder: &Path) -> Result<Transcripts, AnalysisError>
         }
     }
     let mut notes = Vec::new();
-    let given = instructions(&config.solver_settings, &mut notes);
+    let given = instructions(&config.solver, &config.solver_settings, &mut notes);
     let (all, without_text) = with_text(replies.into_values());
     let task_ids = config.sets.iter().flat_map(|set| set.tests.keys().cloned());
     Ok(Transcripts {
@@ -77,9 +78,40 @@ pub(super) fn of_evaluation(folder: &Path) -> Result<Transcripts, AnalysisError>
     })
 }
 
-/// Returns the text of the prompt template, without the tasks that it inserts.
-fn instructions(settings: &BTreeMap<String, Value>, notes: &mut Vec<String>) -> String {
+/// Returns the prompts of an agent with tools. `folder` is the one whose prompts replaced those of the
+/// agent.
+fn agent_prompts(
+    agent: &str,
+    folder: Option<&str>,
+    digest: Option<&str>,
+    notes: &mut Vec<String>,
+) -> String {
+    let found = digest.and_then(|digest| prompt_texts(agent, folder.map(Path::new), digest));
+    found.unwrap_or_else(|| {
+        notes.push(
+            "The prompts of the agent are unknown or have changed since the run, so knowledge that they gave is not subtracted."
+                .to_owned(),
+        );
+        String::new()
+    })
+}
+
+/// Returns the text of the prompt template or of the prompts of a solver, without the tasks that it
+/// inserts.
+fn instructions(
+    solver: &str,
+    settings: &BTreeMap<String, Value>,
+    notes: &mut Vec<String>,
+) -> String {
     let text = |key: &str| settings.get(key).and_then(Value::as_str);
+    let with_code = match solver.split_once(':') {
+        Some(("rlm", _)) => Some("rlm"),
+        Some(("orchestrator", _)) => Some("orchestrator-task"),
+        _ => None,
+    };
+    if let Some(agent) = with_code {
+        return agent_prompts(agent, text("prompts"), text("prompts_sha256"), notes);
+    }
     let Some(name) = text("prompt") else {
         return String::new();
     };
@@ -105,13 +137,13 @@ pub(super) fn of_plays(folder: &Path) -> Result<Transcripts, AnalysisError> {
     let agent = config.agent.clone().or_else(|| config.agent_cmd.clone());
     let agent = agent.unwrap_or_default();
     let given = if agent.starts_with("model:") {
-        SYSTEM_PROMPT
+        SYSTEM_PROMPT.to_owned()
     } else {
-        notes.push(
-            "The prompts of the agent are unknown, so knowledge that they gave is not subtracted."
-                .to_owned(),
-        );
-        ""
+        let model = config.model.as_ref();
+        let folder = model.and_then(|model| model.prompts_dir.as_deref());
+        let digest = model.and_then(|model| model.prompts_sha256.as_deref());
+        let name = split_name(&agent).map_or("", |(name, _)| name);
+        agent_prompts(name, folder, digest, &mut notes)
     };
     let mut unreadable = 0;
     let mut plays = Vec::new();
@@ -131,7 +163,7 @@ pub(super) fn of_plays(folder: &Path) -> Result<Transcripts, AnalysisError> {
         palette: Palette::Interactive,
         all,
         without_text,
-        given: given.to_owned(),
+        given,
         task_ids: Vec::new(),
         notes,
     })
@@ -143,14 +175,33 @@ fn reasoning(folder: &Path, play: &PlayResult) -> Option<String> {
     let mut text = String::new();
     for entry in recording.entries {
         if let Some(reasoning) = entry.details.reasoning {
-            match &reasoning {
-                Value::String(one) => text.push_str(one),
-                other => text.push_str(&other.to_string()),
-            }
-            text.push('\n');
+            push_texts(&reasoning, &mut text);
         }
     }
     Some(text)
+}
+
+/// Adds the texts in a reasoning, one below the other. The results of tools are not what a model said.
+fn push_texts(reasoning: &Value, text: &mut String) {
+    match reasoning {
+        Value::String(one) => {
+            text.push_str(one);
+            text.push('\n');
+        }
+        Value::Array(values) => values.iter().for_each(|value| push_texts(value, text)),
+        Value::Object(fields) => {
+            let values = fields.iter().filter(|(name, _)| *name != TRACED_REQUESTS);
+            values.for_each(|(_, value)| push_texts(value, text));
+            let requests = fields.get(TRACED_REQUESTS).and_then(Value::as_array);
+            for request in requests.into_iter().flatten() {
+                push_texts(&request["reasoning"], text);
+                push_texts(&request["text"], text);
+                let calls = request["calls"].as_array().into_iter().flatten();
+                calls.for_each(|call| push_texts(&call["input"], text));
+            }
+        }
+        _ => {}
+    }
 }
 
 fn join(reasoning: Option<String>, text: Option<String>) -> String {
@@ -165,4 +216,47 @@ fn with_text(all: impl IntoIterator<Item = (String, String)>) -> (Vec<Transcript
         .map(|(name, text)| Transcript { name, text })
         .partition(|one| !one.text.trim().is_empty());
     (some, none.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn texts_of_a_model_are_separate_lines_without_the_results_of_tools() {
+        let reasoning = json!({
+            "plan": "first\nGreen (3)",
+            "requests": [{"agent": "solver-1", "reasoning": "why", "text": "go",
+                "calls": [{"tool": "python", "input": "code", "output": "8 is red"}]}],
+            "context_tokens": 5,
+        });
+        let mut text = String::new();
+        push_texts(&reasoning, &mut text);
+        assert_eq!(text, "first\nGreen (3)\nwhy\ngo\ncode\n");
+        text.clear();
+        push_texts(&json!("as it is"), &mut text);
+        assert_eq!(text, "as it is\n");
+    }
+
+    #[test]
+    fn prompts_of_solvers_with_code_are_given() {
+        let digest = |agent: &str| json!(rhae_agents_llm::prompts_digest(agent).unwrap());
+        for (solver, agent, said) in [
+            ("rlm:m", "rlm", "ARC-AGI task"),
+            ("orchestrator:m", "orchestrator-task", "training pairs"),
+        ] {
+            let mut notes = Vec::new();
+            let settings = BTreeMap::from([("prompts_sha256".to_owned(), digest(agent))]);
+            let given = instructions(solver, &settings, &mut notes);
+            assert!(
+                given.contains(said) && notes.is_empty(),
+                "{solver}: {notes:?}"
+            );
+            let other = BTreeMap::from([("prompts_sha256".to_owned(), json!("00"))]);
+            assert_eq!(instructions(solver, &other, &mut notes), "");
+            assert_eq!(notes.len(), 1, "{solver}");
+        }
+    }
 }
