@@ -307,7 +307,7 @@ class Arcade:
         >>> arcade = Arcade()
         >>> env = arcade.make("bx20")
         >>> env.action_space
-        [<GameAction.ACTION6: 6>]
+        [<GameAction.ACTION6: 6>, <GameAction.ACTION7: 7>]
         >>> for x, y in [(23, 3)] * 4 + [(61, 23)] * 4:
         ...     observation = env.step(GameAction.ACTION6, data={"x": x, "y": y})
         >>> observation.state.name, observation.levels_completed

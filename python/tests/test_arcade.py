@@ -26,7 +26,7 @@ def test_play_is_counted_recorded_and_verified(tmp_path: Path) -> None:
     card = arcade.open_scorecard(tags=["test"], opaque={"note": 1})
     environment = arcade.make("bx20", scorecard_id=card, save_recording=True)
     assert environment is not None
-    assert environment.action_space == [GameAction.ACTION6]
+    assert environment.action_space == [GameAction.ACTION6, GameAction.ACTION7]
     solve_first_level(environment)
     environment.step(GameAction.ACTION6, data={"x": 32, "y": 32}, reasoning={"why": "to see"})
     environment.reset()

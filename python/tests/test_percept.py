@@ -37,6 +37,45 @@ def test_rotated_object_keeps_its_canonical_shape() -> None:
     assert first.canonical_shape == second.canonical_shape
     (change,) = (one for one in percept.changes(corner, turned) if one.after == second.id)
     assert (change.kind, change.before) == ("turned", first.id)
+    assert change.symmetry == "three-quarter turn"
+
+
+def test_recolored_object_has_both_colors() -> None:
+    changes = percept.changes(board((20, 20, 4, 4, 9)), board((20, 20, 4, 4, 3)))
+    assert [(one.kind, one.colors, one.symmetry) for one in changes] == [("recolored", (9, 3), None)]
+
+
+def test_islands_contain_all_colors_of_a_figure() -> None:
+    frame = board((20, 20, 4, 2, 9), (20, 22, 4, 3, 12), (40, 8, 3, 3, 9))
+    objects = percept.objects(frame)
+    small, figure = percept.islands(frame)
+    assert figure.bounds == (20, 20, 23, 24)
+    assert (small.container, figure.container) == (0, 0)
+    assert [objects[one].color for one in figure.objects] == [9, 12]
+    head, body = figure.objects
+    assert body in objects[head].neighbours
+    assert head in objects[body].neighbours
+
+
+def test_animation_is_a_sequence_of_events() -> None:
+    frames = [board((x, 20, 4, 4, 9)) for x in (12, 14, 16)] + [board((16, 20, 4, 4, 3))]
+    found = percept.animation(board((10, 20, 4, 4, 9)), frames)
+    seen = [(one.kind, one.dx, one.first_frame, one.last_frame, one.before, one.after) for one in found]
+    assert seen == [
+        ("moved", 6, 0, 2, (10, 20, 13, 23), (16, 20, 19, 23)),
+        ("recolored", 0, 3, 3, (16, 20, 19, 23), (16, 20, 19, 23)),
+    ]
+
+
+def test_objects_that_move_together_are_one_sprite() -> None:
+    def figure(x: int) -> np.ndarray:
+        return board((x, 20, 4, 2, 9), (x, 22, 4, 3, 12), (40, 40, 3, 3, 9), (40, 43, 3, 3, 12))
+
+    sprites = percept.Composites()
+    for x in (10, 14, 18):
+        sprites.observe(figure(x), figure(x + 4))
+    # The pair that did not move has other shapes, so it is not grouped.
+    assert sprites.group(figure(26)) == [0, 1, 1, 3, 4]
 
 
 def test_click_candidates_leave_out_ignored_cells() -> None:
@@ -54,8 +93,8 @@ def test_grid_of_several_frames() -> None:
 
 
 def test_play_of_an_environment_is_perceived() -> None:
-    """After some actions of `hk26` the budget bar is recognised, and what moves is reported."""
-    env = rhae.make("hk26")
+    """After some actions of `kq19` the bar of actions is recognised, and what moves is reported."""
+    env = rhae.make("kq19", level=2)
     before, _ = env.reset(seed=0)
     bars = percept.StatusBars()
     kinds: Counter[str] = Counter()
@@ -78,6 +117,10 @@ def test_arrays_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
         percept.changes(good, bad)
     with pytest.raises(ValueError, match="expected an array of shape"):
         percept.grid([bad])
+    with pytest.raises(ValueError, match="expected an array of shape"):
+        percept.animation(good, [bad])
+    with pytest.raises(ValueError, match="expected an array of shape"):
+        percept.Composites().group(bad)
 
 
 @pytest.mark.parametrize("action", [0, 8])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,21 @@ _BLOCK, _CHUNK_HEADER = 32768, 7
 _WHOLE, _FIRST, _LAST = 1, 2, 4
 
 
-def wandb_records(folder: Path) -> Iterator[Any]:
-    """Yields the records of an offline run of W&B. Its file is a log in the format of LevelDB."""
+def wandb_records(folder: Path) -> list[Any]:
+    """Returns the records of an offline run of W&B. The process of W&B may write the last ones after
+    `finish` has returned, so this function waits for the record of the exit."""
     (file,) = folder.glob("run-*.wandb")
-    content = file.read_bytes()
+    deadline = time.monotonic() + 60
+    while True:
+        records = list(_parsed_records(file.read_bytes()))
+        if any(record.WhichOneof("record_type") == "exit" for record in records):
+            return records
+        assert time.monotonic() < deadline, "the file of W&B contains no record of the exit"
+        time.sleep(0.1)
+
+
+def _parsed_records(content: bytes) -> Iterator[Any]:
+    """Yields the complete records of a file, which is a log in the format of LevelDB."""
     position, record = 7, b""
     while position + _CHUNK_HEADER <= len(content):
         if _BLOCK - position % _BLOCK < _CHUNK_HEADER:
@@ -29,6 +41,8 @@ def wandb_records(folder: Path) -> Iterator[Any]:
             continue
         _, length, kind = struct.unpack_from("<IHB", content, position)
         part = content[position + _CHUNK_HEADER : position + _CHUNK_HEADER + length]
+        if len(part) < length:
+            return
         record = part if kind in (_WHOLE, _FIRST) else record + part
         position += _CHUNK_HEADER + length
         if kind in (_WHOLE, _LAST):
