@@ -30,7 +30,9 @@
 
 mod builtin;
 mod bx20;
+mod gr45;
 mod hk26;
+mod iv71;
 mod kq19;
 mod mf73;
 mod ny40;
@@ -40,8 +42,10 @@ mod pz19;
 mod registry;
 mod skeleton;
 mod sources;
+mod xd08;
 mod xe92;
 mod ym39;
+mod zc67;
 
 pub use builtin::Builtin;
 pub use registry::{Entry, Visitor, find};
@@ -56,4 +60,8 @@ registry::registry! {
     pz19::Pz19,
     mf73::Mf73,
     xe92::Xe92,
+    xd08::Xd08,
+    iv71::Iv71,
+    gr45::Gr45,
+    zc67::Zc67,
 }

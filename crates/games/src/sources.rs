@@ -16,6 +16,10 @@ pub(crate) fn further_sources(id: &str) -> &'static [&'static str] {
         ],
         "mf73-v1" => &[include_str!("mf73/settle.rs")],
         "xe92-v1" => &[include_str!("xe92/crystal.rs")],
+        "xd08-v1" => &[include_str!("xd08/tower.rs")],
+        "iv71-v1" => &[include_str!("iv71/habit.rs")],
+        "gr45-v1" => &[include_str!("gr45/minds.rs")],
+        "zc67-v1" => &[include_str!("zc67/crew.rs")],
         _ => &[],
     }
 }

@@ -10,7 +10,9 @@ use rhae_validate::{
 use crate::Measured;
 
 /// The games in which a level can be lost.
-const LOSABLE: [&str; 5] = ["kq19-v1", "ny40-v1", "hk26-v1", "pz19-v1", "mf73-v1"];
+const LOSABLE: [&str; 6] = [
+    "kq19-v1", "ny40-v1", "hk26-v1", "pz19-v1", "mf73-v1", "xd08-v1",
+];
 
 struct Validate;
 
@@ -88,4 +90,8 @@ shipped! {
     pz19_passes "pz19-v1"
     mf73_passes "mf73-v1"
     xe92_passes "xe92-v1"
+    xd08_passes "xd08-v1"
+    iv71_passes "iv71-v1"
+    gr45_passes "gr45-v1"
+    zc67_passes "zc67-v1"
 }

@@ -1,0 +1,184 @@
+//! The levels as text maps.
+//!
+//! `@` is the raft, `a` to `e` are the homes of the passengers, `#` is a rock and `~` a hole. The comment
+//! before each level says what the level teaches.
+
+use rhae_engine::{Frame, LevelIndex, TextMap};
+
+use super::crew::Kind::{self, Big, Contrarian, Echo, Plain};
+use super::crew::{
+    Board, Cell, CellSet, HEIGHT, MAX_PASSENGERS, NOBODY, Passenger, Sea, WIDTH, bit,
+};
+use super::{Level, draw};
+
+pub(super) struct LevelSpec {
+    /// The kinds of the passengers `a`, `b` and so on.
+    pub(super) kinds: &'static [Kind],
+    pub(super) map: &'static str,
+}
+
+const LEVELS: [LevelSpec; 8] = [
+    // The raft goes where the most pull. At a tie, the vote of the player decides.
+    LevelSpec {
+        kinds: &[Plain, Plain],
+        map: "
+            ###########
+            #.........#
+            #.......a.#
+            #.........#
+            #.@.......#
+            #.........#
+            #.......b.#
+            #.........#
+            ###########
+        ",
+    },
+    // Blindfold one passenger to free the others.
+    LevelSpec {
+        kinds: &[Plain, Plain, Plain],
+        map: "
+            ###########
+            #~........#
+            #....#....#
+            #.........#
+            #.b~.a....#
+            #....@...~#
+            #....~....#
+            #........c#
+            ###########
+        ",
+    },
+    // A blindfolded passenger stays aboard, even at home: carry one past its own door.
+    LevelSpec {
+        kinds: &[Plain, Plain, Plain],
+        map: "
+            ###########
+            #~.......c#
+            #.........#
+            #.........#
+            #....~....#
+            #........~#
+            #....b~a..#
+            #..~.@....#
+            ###########
+        ",
+    },
+    // A contrarian pulls against the vote: vote down to go up.
+    LevelSpec {
+        kinds: &[Contrarian, Plain, Plain],
+        map: "
+            ###########
+            #......~..#
+            #........c#
+            #.........#
+            #.......~.#
+            #~..~.....#
+            #...@....~#
+            #...a...b~#
+            ###########
+        ",
+    },
+    // A big passenger outvotes two others. Blindfold it, or find two against it.
+    LevelSpec {
+        kinds: &[Plain, Plain, Plain, Big],
+        map: "
+            ###########
+            #...a.....#
+            #.~c~.....#
+            #..~......#
+            #b........#
+            #..@......#
+            #.~.......#
+            #.d.......#
+            ###########
+        ",
+    },
+    // An echo pulls along. With it the player outvotes two.
+    LevelSpec {
+        kinds: &[Echo, Plain, Plain, Plain],
+        map: "
+            ###########
+            #.........#
+            #.........#
+            #.........#
+            #.....~.d.#
+            #.@.~.b...#
+            #..~c.....#
+            #.......~a#
+            ###########
+        ",
+    },
+    // A contrarian, and one passenger that sleeps past its home.
+    LevelSpec {
+        kinds: &[Contrarian, Plain, Plain, Plain],
+        map: "
+            ###########
+            #......~.d#
+            #.....~...#
+            #.....b...#
+            #..a.~....#
+            #...c.~...#
+            #....~...~#
+            #....@....#
+            ###########
+        ",
+    },
+    // An echo and a contrarian cancel each other until one of them sleeps.
+    LevelSpec {
+        kinds: &[Echo, Contrarian, Plain, Plain, Plain],
+        map: "
+            ###########
+            #........a#
+            #~........#
+            #..~.d..b##
+            #.........#
+            #..e...~..#
+            #....~.c@.#
+            #.........#
+            ###########
+        ",
+    },
+];
+
+/// Builds a level.
+pub(super) fn level(index: LevelIndex) -> Level {
+    read(&LEVELS[index.get()])
+}
+
+/// Reads a level.
+pub(super) fn read(spec: &LevelSpec) -> Level {
+    let map = TextMap::new(spec.map);
+    assert_eq!((map.width(), map.height()), (WIDTH, HEIGHT), "{}", spec.map);
+    assert!(spec.kinds.len() <= MAX_PASSENGERS, "too many passengers");
+    let all = |wanted: u8| {
+        map.find(wanted)
+            .fold(0, |set: CellSet, place| set | bit(cell(place)))
+    };
+    let place = |sign: u8| {
+        let found = map.find(sign).next();
+        cell(found.expect("the map has a raft and the homes of all passengers"))
+    };
+    let passengers = (b'a'..).zip(spec.kinds).map(|(sign, &kind)| Passenger {
+        home: place(sign),
+        kind,
+    });
+    let mut level = Level {
+        sea: Sea {
+            rocks: all(b'#'),
+            holes: all(b'~'),
+            passengers: passengers.collect(),
+        },
+        start: Board {
+            raft: place(b'@'),
+            aboard: (1 << spec.kinds.len()) - 1,
+            blindfolded: NOBODY,
+        },
+        background: Frame::filled(0),
+    };
+    level.background = draw::background(&level);
+    level
+}
+
+const fn cell((x, y): (usize, usize)) -> Cell {
+    (y * WIDTH + x) as Cell
+}
