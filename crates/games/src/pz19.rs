@@ -3,12 +3,11 @@
 //!
 //! The rules:
 //!
-//! * An arrow key starts a fold or moves the crease of the live fold, which is the last fold as
-//!   long as it is not pressed. ACTION5 presses the live fold flat, or opens the last pressed fold
-//!   if there is no live one. A click punches through all layers at that place, up to the first
-//!   plate.
+//! * An arrow key rolls the last fold further if that fold has the same direction, and starts a new
+//!   fold otherwise. ACTION5 opens the last fold. A click punches through all layers at that place,
+//!   up to the first plate.
 //! * A hole at an unmarked cell ruins the sheet. The sheet is also ruined if a marked hole is still
-//!   missing when the punches are used up. A fresh sheet replaces a ruined one; the third ruined
+//!   missing when the punches are used up. A spare sheet replaces a ruined one; the third ruined
 //!   sheet loses the level.
 //! * The level is won when exactly the marked holes are made.
 //!
@@ -112,7 +111,7 @@ impl Game for Pz19 {
     ) -> Outcome {
         match action {
             Action::Action6 { x, y } => return punch(level, state, (x, y), sink),
-            Action::Action5 => press_or_open(level, state, sink),
+            Action::Action5 => open(level, state, sink),
             _ => {
                 if let Some(toward) = Direction::of(action) {
                     roll(level, state, toward, sink);
@@ -178,26 +177,16 @@ fn roll(level: &Level, state: &mut StateOf<Pz19>, toward: Direction, sink: &mut 
     let (canvas, sheet, before) = (&level.canvas, &level.sheet, state.board.folds);
     match before.rolled(toward, sheet.size) {
         Ok(folds) => {
-            // A flap that is rolled back completely is drawn rising from its previous position.
-            state.board.folds = if folds.list().len() < before.list().len() {
-                before
-            } else {
-                folds
-            };
-            sink.frame(|frame| canvas.lifted(sheet, state, frame));
             state.board.folds = folds;
+            sink.frame(|frame| canvas.lifted(sheet, state, frame));
         }
         Err(refusal) => sink.frame(|frame| canvas.refused(sheet, state, refusal, toward, frame)),
     }
 }
 
-fn press_or_open(level: &Level, state: &mut StateOf<Pz19>, sink: &mut impl FrameSink) {
-    let (canvas, sheet, before) = (&level.canvas, &level.sheet, state.board.folds);
-    match before.pressed_or_opened() {
-        Some(folds) if before.is_live() => {
-            sink.frame(|frame| canvas.pressing(sheet, state, frame));
-            state.board.folds = folds;
-        }
+fn open(level: &Level, state: &mut StateOf<Pz19>, sink: &mut impl FrameSink) {
+    let (canvas, sheet) = (&level.canvas, &level.sheet);
+    match state.board.folds.opened() {
         Some(folds) => {
             sink.frame(|frame| canvas.lifted(sheet, state, frame));
             state.board.folds = folds;
@@ -239,6 +228,11 @@ fn punch(
     for lit in [true, false, true, false] {
         let blinking = if wrong != 0 { wrong } else { missing };
         sink.frame(|frame| canvas.ruined(sheet, state, blinking, lit, frame));
+    }
+    if state.spent.0 > 1 {
+        for moved in [false, true] {
+            sink.frame(|frame| canvas.spare_taken(sheet, state, moved, frame));
+        }
     }
     state.board = fresh(sheet);
     state.spent.0 -= 1;

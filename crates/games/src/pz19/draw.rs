@@ -15,7 +15,7 @@ use super::sheet::{Look, Sheet};
 
 const TABLE: u8 = 4;
 const PANEL: u8 = 5;
-/// Empty slots in the panel, and pressed folds.
+/// Empty slots in the panel, and folds below the last one.
 const QUIET: u8 = 3;
 const FRONT: u8 = 0;
 const BACK: u8 = 10;
@@ -23,7 +23,8 @@ const MARK: u8 = 12;
 const PLATE: u8 = 9;
 const PLATE_LIGHT: u8 = 10;
 const PUNCH: u8 = 15;
-const LIVE: u8 = 11;
+/// The last fold, which an arrow key rolls further and ACTION5 opens.
+const LAST: u8 = 11;
 const RUINED: u8 = 6;
 /// The lines between cells darken with the number of layers: one, two, more.
 const LINES: [u8; 3] = [1, 2, 3];
@@ -35,7 +36,9 @@ const CELL: usize = 5;
 const PLAN_CELL: usize = 2;
 const TABLE_WIDTH: usize = 44;
 const PLAN_TOP: usize = 8;
-const PUNCHES: (usize, usize) = (46, 31);
+const PUNCHES: (usize, usize) = (45, 31);
+/// The distance between punches, so that four of them fit into the panel.
+const PUNCH_PITCH: usize = 5;
 const SLOTS: (usize, usize) = (46, 41);
 const SPARES: (usize, usize) = (46, 52);
 
@@ -138,7 +141,11 @@ impl Canvas {
             bare.outline(SLOTS.0 + 6 * slot, SLOTS.1, 5, 5, QUIET);
         }
         for token in 0..usize::from(sheet.punches) {
-            bare.stamp(PUNCHES.0 + 6 * token, PUNCHES.1, &disc(QUIET, PANEL, PANEL));
+            bare.stamp(
+                PUNCHES.0 + PUNCH_PITCH * token,
+                PUNCHES.1,
+                &disc(QUIET, PANEL, PANEL),
+            );
         }
         for spare in 0..usize::from(super::SHEETS) - 1 {
             bare.outline(SPARES.0 + 7 * spare, SPARES.1, 6, 6, QUIET);
@@ -206,12 +213,6 @@ impl Canvas {
         self.crease::<2>(&state.board.folds, BACK, frame);
     }
 
-    /// Draws the live crease being pressed flat.
-    pub(super) fn pressing(&self, sheet: &Sheet, state: &StateOf<Pz19>, frame: &mut Frame) {
-        self.settled(sheet, state, frame);
-        self.crease::<2>(&state.board.folds, LIVE, frame);
-    }
-
     /// Shows that a key cannot fold: the fold slots or the edge that prevents the fold light up.
     pub(super) fn refused(
         &self,
@@ -223,18 +224,18 @@ impl Canvas {
     ) {
         self.settled(sheet, state, frame);
         match refusal {
-            Refusal::TooManyFolds => ring::<19, 7>((SLOTS.0 - 1, SLOTS.1 - 1), LIVE, frame),
+            Refusal::TooManyFolds => ring::<19, 7>((SLOTS.0 - 1, SLOTS.1 - 1), LAST, frame),
             Refusal::HalfIsTurned => {
                 // The edge that the flap has reached.
-                self.edge::<2>(state.board.folds.hull(self.size), toward, LIVE, frame);
+                self.edge::<2>(state.board.folds.hull(self.size), toward, LAST, frame);
             }
         }
     }
 
-    /// Shows that ACTION5 has no fold to press or open: the fold slots light up.
+    /// Shows that ACTION5 has no fold to open: the fold slots light up.
     pub(super) fn nothing_to_open(&self, sheet: &Sheet, state: &StateOf<Pz19>, frame: &mut Frame) {
         self.settled(sheet, state, frame);
-        ring::<19, 7>((SLOTS.0 - 1, SLOTS.1 - 1), LIVE, frame);
+        ring::<19, 7>((SLOTS.0 - 1, SLOTS.1 - 1), LAST, frame);
     }
 
     /// Marks a click that makes no hole.
@@ -297,6 +298,27 @@ impl Canvas {
         }
     }
 
+    /// Shows that a spare sheet replaces a ruined one: it lights up in the panel, then it is on its
+    /// way to the table.
+    pub(super) fn spare_taken(
+        &self,
+        sheet: &Sheet,
+        state: &StateOf<Pz19>,
+        moved: bool,
+        frame: &mut Frame,
+    ) {
+        self.settled(sheet, state, frame);
+        let x = SPARES.0 + 7 * (usize::from(state.spent.0) - 2);
+        if moved {
+            frame.block::<6, 6>(x, SPARES.1, PANEL);
+            frame.outline(x, SPARES.1, 6, 6, QUIET);
+            frame.stamp(TABLE_WIDTH - 8, SPARES.1 - 8, &SPARE);
+            ring::<8, 8>((TABLE_WIDTH - 9, SPARES.1 - 9), LAST, frame);
+        } else {
+            ring::<8, 8>((x - 1, SPARES.1 - 1), LAST, frame);
+        }
+    }
+
     /// Draws the holes of a finished sheet in light colours.
     pub(super) fn finished(
         &self,
@@ -306,7 +328,7 @@ impl Canvas {
         frame: &mut Frame,
     ) {
         self.settled(sheet, state, frame);
-        self.light(sheet.wanted, if phase == 0 { LIVE } else { MARK }, frame);
+        self.light(sheet.wanted, if phase == 0 { LAST } else { MARK }, frame);
     }
 
     /// Fills cells of the flat sheet, on the table and in the plan.
@@ -354,9 +376,7 @@ impl Canvas {
             frame.copy_from(&self.flat);
             self.cells(&look, changed, frame);
         }
-        if folds.is_live() {
-            self.crease::<1>(folds, LIVE, frame);
-        }
+        self.crease::<1>(folds, LAST, frame);
     }
 
     /// Draws the cells of the bounding rectangle of `places`, except in rows without any of them.
@@ -439,15 +459,15 @@ impl Canvas {
         }
         const TOKEN: Disc = disc(PUNCH, PANEL, PUNCH);
         for token in 0..usize::from(state.board.punches) {
-            frame.stamp(PUNCHES.0 + 6 * token, PUNCHES.1, &TOKEN);
+            frame.stamp(PUNCHES.0 + PUNCH_PITCH * token, PUNCHES.1, &TOKEN);
         }
         let folds = &state.board.folds;
         for (slot, &fold) in folds.list().iter().enumerate() {
-            let live = folds.is_live() && slot + 1 == folds.list().len();
+            let last = slot + 1 == folds.list().len();
             frame.stamp(
                 SLOTS.0 + 6 * slot,
                 SLOTS.1,
-                &SLOT_SPRITES[fold.toward as usize][usize::from(live)],
+                &SLOT_SPRITES[fold.toward as usize][usize::from(last)],
             );
         }
         for spare in 0..usize::from(state.spent.0).saturating_sub(1) {
@@ -489,13 +509,13 @@ const SPARE: [[u8; 6]; 6] = {
     ]
 };
 
-/// For each direction of a fold, a small sheet whose folded side is coloured: first for a pressed
-/// fold, then for a live one.
+/// For each direction of a fold, a small sheet whose folded side is coloured: first for an earlier
+/// fold, then for the last one.
 const SLOT_SPRITES: [[Sprite; 2]; 4] = {
     let mut sprites = [[[[FRONT; CELL]; CELL]; 2]; 4];
     let mut index = 0;
     while index < 8 {
-        let color = if index % 2 == 0 { QUIET } else { LIVE };
+        let color = if index % 2 == 0 { QUIET } else { LAST };
         let mut at = 0;
         while at < 2 * CELL {
             let (along, across) = (at % CELL, at / CELL);

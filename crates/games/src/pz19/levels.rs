@@ -18,6 +18,9 @@ pub(super) struct LevelSpec {
     punches: u8,
     /// The length of the shortest solution, for every seed.
     pub(super) optimum: u32,
+    /// The number of keys by which the shortest solution is shorter than the construction, because
+    /// a later folding can keep a fold of the previous one.
+    saved: u32,
     /// The foldings in which punches are made, one after the other, each starting from a flat
     /// sheet.
     rounds: &'static [PunchRound],
@@ -87,7 +90,7 @@ impl LevelSpec {
         let mut folds = Folds::NONE;
         let mut length = 0;
         for round in self.rounds {
-            length += keys_to_open(folds);
+            length += folds.list().len() as u32;
             folds = random_folds(round, sideways, self.size, rng)?;
             length += foldings.distance(&folds) + round.punches.len() as u32;
             let hull = folds.hull(self.size).cells();
@@ -103,7 +106,7 @@ impl LevelSpec {
         }
         let overlap = sheet.wanted & (sheet.gaps | sheet.plates | spared)
             | sheet.gaps & (sheet.plates | spared);
-        (overlap == 0 && length == self.optimum).then_some(sheet)
+        (overlap == 0 && length == self.optimum + self.saved).then_some(sheet)
     }
 
     /// Returns whether the optimum is as specified, all punches are needed, and the sheet needs the
@@ -183,20 +186,6 @@ fn is_folded_twice_along_one_axis(folds: &Folds) -> bool {
     sideways > 1 || folds.list().len() - sideways > 1
 }
 
-/// Returns the minimum number of keys that open all folds. A live fold is rolled back, or pressed
-/// and opened, whichever takes fewer keys.
-fn keys_to_open(folds: Folds) -> u32 {
-    let Some(last) = folds.list().last() else {
-        return 0;
-    };
-    let for_last = if folds.is_live() {
-        u32::from(last.depth).min(2)
-    } else {
-        1
-    };
-    for_last + folds.list().len() as u32 - 1
-}
-
 /// Folds a flat sheet along the specified axes, in random directions to random depths. Returns
 /// `None` if there is no room for a fold.
 fn random_folds(round: &PunchRound, sideways: bool, size: u8, rng: &mut Rng) -> Option<Folds> {
@@ -207,9 +196,14 @@ fn random_folds(round: &PunchRound, sideways: bool, size: u8, rng: &mut Rng) -> 
         } else {
             [Direction::Up, Direction::Down]
         };
-        let toward = pair[rng.below(2) as usize];
-        if folds.is_live() {
-            folds = folds.pressed_or_opened()?;
+        let mut toward = pair[rng.below(2) as usize];
+        if folds
+            .list()
+            .last()
+            .is_some_and(|last| last.toward == toward)
+        {
+            // A second fold in the same direction would only roll the first one further.
+            toward = toward.opposite();
         }
         let depth = 1 + rng.below(u32::from(size / 2));
         for _ in 0..depth {
@@ -234,7 +228,7 @@ fn print(sheet: &mut Sheet, kind: Kind, layers: &[(u8, u8)], rng: &mut Rng) -> C
             0
         }
         Plate => {
-            let depth = 3 + rng.below(layers.len() as u32 - 4) as usize;
+            let depth = 3 + rng.below(layers.len() as u32 - 3) as usize;
             sheet.wanted |= all(&layers[..depth]);
             sheet.plates |= all(&layers[depth..=depth]);
             all(&layers[depth + 1..])
@@ -248,6 +242,7 @@ pub(super) const LEVELS: [LevelSpec; 8] = [
         size: 6,
         punches: 1,
         optimum: 4,
+        saved: 0,
         rounds: &[PunchRound {
             folds: &[Along],
             punches: &[Full],
@@ -266,6 +261,7 @@ pub(super) const LEVELS: [LevelSpec; 8] = [
         size: 7,
         punches: 4,
         optimum: 7,
+        saved: 0,
         rounds: &[PunchRound {
             folds: &[Along],
             punches: &[Full; 4],
@@ -280,42 +276,44 @@ pub(super) const LEVELS: [LevelSpec; 8] = [
             .......
         ",
     },
-    // Folds along both axes multiply the layers.
+    // A plate spares the layers below it, so the order of two folds matters.
     LevelSpec {
         size: 6,
         punches: 2,
         optimum: 7,
+        saved: 0,
         rounds: &[PunchRound {
             folds: &[Along, Across],
-            punches: &[Full; 2],
+            punches: &[Plate; 2],
         }],
         fixed: "
             ......
+            ...#o.
+            ..#..o
+            ..o..o
+            ...oo.
             ......
-            o.oo.o
-            ......
-            ......
-            o.oo.o
         ",
     },
-    // Two folds along one axis: the first must be pressed.
+    // Two folds along one axis, from opposite sides.
     LevelSpec {
         size: 8,
         punches: 2,
         optimum: 8,
+        saved: 0,
         rounds: &[PunchRound {
             folds: &[Along, Along],
             punches: &[Full; 2],
         }],
         fixed: "
             ........
-            oo....oo
-            ........
-            oo....oo
             ........
             ........
             ........
             ........
+            o..oo..o
+            ........
+            .oo..oo.
         ",
     },
     // A mark without a counterpart must be folded onto an open cell.
@@ -323,6 +321,7 @@ pub(super) const LEVELS: [LevelSpec; 8] = [
         size: 8,
         punches: 3,
         optimum: 9,
+        saved: 0,
         rounds: &[PunchRound {
             folds: &[Along, Across],
             punches: &[Gap, Gap, Full],
@@ -338,48 +337,50 @@ pub(super) const LEVELS: [LevelSpec; 8] = [
             .o...._.
         ",
     },
-    // The sheet must be refolded between punches.
+    // The sheet must be refolded between punches, each of which ends at a plate.
     LevelSpec {
         size: 7,
         punches: 2,
-        optimum: 11,
+        optimum: 10,
+        saved: 1,
         rounds: &[
             PunchRound {
                 folds: &[Along, Across],
-                punches: &[Full],
+                punches: &[Plate],
             },
             PunchRound {
                 folds: &[Across, Along],
-                punches: &[Full],
+                punches: &[Plate],
             },
         ],
         fixed: "
-            oo.....
+            .oo....
+            .o#....
+            .....#o
+            .......
+            .......
             .....oo
             .......
-            oo.....
-            .......
-            .......
-            .....oo
         ",
     },
-    // A plate spares the layers below it, so the order of the folds matters.
+    // Three folds and eight layers, with two plates.
     LevelSpec {
         size: 8,
         punches: 2,
         optimum: 12,
+        saved: 0,
         rounds: &[PunchRound {
             folds: &[Along, Across, Along],
             punches: &[Plate; 2],
         }],
         fixed: "
             ........
-            ..o..#..
             ........
             .oo..oo.
-            .#o..o..
+            o......#
+            o......o
+            .o#...o.
             ........
-            ..o..o..
             ........
         ",
     },
@@ -388,6 +389,7 @@ pub(super) const LEVELS: [LevelSpec; 8] = [
         size: 8,
         punches: 2,
         optimum: 20,
+        saved: 0,
         rounds: &[
             PunchRound {
                 folds: &[Along, Across, Along],
@@ -399,13 +401,13 @@ pub(super) const LEVELS: [LevelSpec; 8] = [
             },
         ],
         fixed: "
-            o..o#..o
-            ....oo_o
             ........
-            o......o
+            .oooo...
+            ....#ooo
             ........
             ........
             ....oooo
+            .o_oo...
             ........
         ",
     },

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// The maximum side of a sheet, so that a set of cells fits into 64 bits.
 pub(super) const MAX_SIDE: u8 = 8;
-/// The maximum number of folds, including the live one.
+/// The maximum number of folds.
 pub(super) const MAX_FOLDS: usize = 3;
 /// The maximum number of layers at one place.
 pub(super) const MAX_LAYERS: usize = 1 << MAX_FOLDS;
@@ -135,8 +135,6 @@ pub(super) enum Refusal {
 pub(super) struct Folds {
     list: [Fold; MAX_FOLDS],
     count: u8,
-    /// Whether the crease of the last fold can still be moved; a pressed fold can only be opened.
-    live: bool,
 }
 
 impl Folds {
@@ -148,7 +146,6 @@ impl Folds {
     pub(super) const NONE: Self = Self {
         list: [Self::UNUSED; MAX_FOLDS],
         count: 0,
-        live: false,
     };
 
     /// Returns the folds, oldest first.
@@ -156,35 +153,27 @@ impl Folds {
         &self.list[..usize::from(self.count)]
     }
 
-    /// Adds all folds in 21 bits. A depth is at most half of [`MAX_SIDE`].
+    /// Adds all folds in 20 bits. A depth is at most half of [`MAX_SIDE`].
     #[inline]
     pub(super) fn pack(&self, packer: &mut Packer) {
         let folds = self.list.iter().rev().fold(0, |folds, fold| {
             folds << 6 | u64::from(fold.depth) << 2 | fold.toward as u64
         });
-        packer.put(
-            folds << 3 | u64::from(self.live) << 2 | u64::from(self.count),
-            21,
-        );
+        packer.put(folds << 2 | u64::from(self.count), 20);
     }
 
     /// Takes the folds that [`pack`](Self::pack) added.
     #[inline]
     pub(super) fn unpack(fields: &mut Unpacker) -> Self {
-        let folds = fields.take(21);
+        let folds = fields.take(20);
         let fold = |bits: u64| Fold {
             toward: Direction::ALL[bits as usize & 3],
             depth: (bits >> 2) as u8 & 15,
         };
         Self {
-            list: [fold(folds >> 3), fold(folds >> 9), fold(folds >> 15)],
+            list: [fold(folds >> 2), fold(folds >> 8), fold(folds >> 14)],
             count: folds as u8 & 3,
-            live: folds & 4 != 0,
         }
-    }
-
-    pub(super) const fn is_live(&self) -> bool {
-        self.live
     }
 
     /// Returns the folds without the last one.
@@ -193,7 +182,6 @@ impl Folds {
             self.list[last] = Self::UNUSED;
             self.count -= 1;
         }
-        self.live = false;
         self
     }
 
@@ -204,27 +192,19 @@ impl Folds {
             .fold(Hull::flat(size), |hull, &fold| hull.folded(fold))
     }
 
-    /// Applies an arrow key: it starts a fold, or moves the crease of the live fold forward or
-    /// back. A new fold across the live fold presses the live fold.
+    /// Applies an arrow key: it rolls the last fold further if that fold has the same direction,
+    /// and starts a new fold otherwise.
     pub(super) fn rolled(mut self, toward: Direction, size: u8) -> Result<Self, Refusal> {
         let count = usize::from(self.count);
-        if self.live {
-            let last = self.list[count - 1];
-            if last.toward == toward.opposite() {
-                if last.depth == 1 {
-                    return Ok(self.unfolded());
-                }
-                self.list[count - 1].depth -= 1;
-                return Ok(self);
+        if let Some(last) = self.list().last()
+            && last.toward == toward
+        {
+            let deeper = last.depth + 1;
+            if deeper * 2 > self.unfolded().hull(size).span(toward) {
+                return Err(Refusal::HalfIsTurned);
             }
-            if last.toward == toward {
-                let deeper = last.depth + 1;
-                if deeper * 2 > self.unfolded().hull(size).span(toward) {
-                    return Err(Refusal::HalfIsTurned);
-                }
-                self.list[count - 1].depth = deeper;
-                return Ok(self);
-            }
+            self.list[count - 1].depth = deeper;
+            return Ok(self);
         }
         if count == MAX_FOLDS {
             return Err(Refusal::TooManyFolds);
@@ -234,17 +214,11 @@ impl Folds {
         }
         self.list[count] = Fold { toward, depth: 1 };
         self.count += 1;
-        self.live = true;
         Ok(self)
     }
 
-    /// Applies ACTION5: it presses the live fold flat, or opens the last pressed one. Returns
-    /// `None` for a flat sheet.
-    pub(super) fn pressed_or_opened(mut self) -> Option<Self> {
-        if self.live {
-            self.live = false;
-            return Some(self);
-        }
+    /// Applies ACTION5: it opens the last fold. Returns `None` for a flat sheet.
+    pub(super) fn opened(self) -> Option<Self> {
         (self.count > 0).then(|| self.unfolded())
     }
 

@@ -28,7 +28,7 @@ const KEYS: usize = 5;
 /// The number of codes for one fold: four directions with depths up to half of the maximum side,
 /// and 0 for no fold.
 const FOLD_CODES: usize = 4 * (MAX_SIDE as usize / 2) + 1;
-const CODES: usize = FOLD_CODES.pow(MAX_FOLDS as u32) * 2;
+const CODES: usize = FOLD_CODES.pow(MAX_FOLDS as u32);
 
 fn code(folds: &Folds) -> usize {
     let of_fold = |code: usize, index: usize| {
@@ -36,7 +36,7 @@ fn code(folds: &Folds) -> usize {
         code * FOLD_CODES
             + fold.map_or(0, |fold| usize::from(fold.depth) * 4 - fold.toward as usize)
     };
-    (0..MAX_FOLDS).fold(0, of_fold) * 2 + usize::from(folds.is_live())
+    (0..MAX_FOLDS).fold(0, of_fold)
 }
 
 impl Foldings {
@@ -54,7 +54,7 @@ impl Foldings {
             for (key, next) in next.iter_mut().enumerate() {
                 let led_to = match Direction::ALL.get(key) {
                     Some(&toward) => folds.rolled(toward, size).ok(),
-                    None => folds.pressed_or_opened(),
+                    None => folds.opened(),
                 };
                 *next = led_to.map(|folds| this.enter(folds, distance + 1));
             }
@@ -124,15 +124,8 @@ impl Punches {
         let end = |offered: &[Cells]| {
             u32::try_from(offered.len()).expect("at most 64 punches for each folding")
         };
-        for (folding, folds) in foldings.all.iter().enumerate() {
+        for folds in &foldings.all {
             let begin = end(&offered_holes);
-            // A live fold has the same geometry as a pressed one, so both foldings share one range.
-            if let Some(twin) =
-                foldings.index[code(folds) ^ 1].filter(|&twin| usize::from(twin) < folding)
-            {
-                ranges.push(ranges[usize::from(twin)]);
-                continue;
-            }
             if allowed(folds) {
                 let look = sheet.look(folds, sheet.gaps, false);
                 let good = cells_of(look.right & !look.wrong);

@@ -19,7 +19,7 @@ impl Annotated for Kq19 {
         let heap = &state.board;
         let all = heap.all();
         let grains = if heap.hard {
-            things("body", all, true)
+            things("body", all)
         } else {
             cells(all)
                 .map(|(x, y)| Thing::new("grain", area(&[(x, y)])))
@@ -43,7 +43,7 @@ impl Annotated for Kq19 {
         let mut found = grains;
         found.extend(outlines);
         found.extend(free.map(|group| Thing::new("wall", area(&group))));
-        found.extend(things("glue", room.ground.glue() & !all, false));
+        found.extend(things("glue", room.ground.glue() & !all));
         found
     }
 
@@ -60,7 +60,7 @@ impl Annotated for Kq19 {
         let moving = heap.all() & !room.ground.stuck(heap, direction);
         let (dx, dy) = direction.delta();
         let bodies = if heap.hard {
-            groups(cells(moving), true)
+            groups(cells(moving), false)
         } else {
             cells(moving).map(|grain| vec![grain]).collect()
         };
@@ -73,8 +73,8 @@ impl Annotated for Kq19 {
     }
 }
 
-fn things(name: &'static str, set: CellSet, diagonal: bool) -> Vec<Thing> {
-    let groups = groups(cells(set), diagonal).into_iter();
+fn things(name: &'static str, set: CellSet) -> Vec<Thing> {
+    let groups = groups(cells(set), false).into_iter();
     groups.map(|group| Thing::new(name, area(&group))).collect()
 }
 

@@ -3,7 +3,7 @@
 
 use rhae_engine::{Action, StateOf};
 
-use super::{CELL, PUNCHES, SLOTS, SPARES};
+use super::{CELL, PUNCH_PITCH, PUNCHES, SLOTS, SPARES};
 use crate::perception::{Annotated, CellGrid, Movement, Thing, block};
 use crate::pz19::paper::cells_of;
 use crate::pz19::{Level, Pz19};
@@ -32,10 +32,12 @@ impl Annotated for Pz19 {
                 Thing::new(name, block(x, y, 4, 4))
             }));
         }
-        found.extend(
-            (0..usize::from(board.punches))
-                .map(|token| Thing::new("punch", block(PUNCHES.0 + 6 * token, PUNCHES.1, 4, 4))),
-        );
+        found.extend((0..usize::from(board.punches)).map(|token| {
+            Thing::new(
+                "punch",
+                block(PUNCHES.0 + PUNCH_PITCH * token, PUNCHES.1, 4, 4),
+            )
+        }));
         found.extend(
             (0..folds.list().len())
                 .map(|slot| Thing::new("fold", block(SLOTS.0 + 6 * slot, SLOTS.1, 5, 5))),
