@@ -30,6 +30,7 @@
 
 mod builtin;
 mod bx20;
+mod fm36;
 mod gr45;
 mod hk26;
 mod iv71;
@@ -64,4 +65,5 @@ registry::registry! {
     iv71::Iv71,
     gr45::Gr45,
     zc67::Zc67,
+    fm36::Fm36,
 }

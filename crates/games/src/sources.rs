@@ -20,6 +20,7 @@ pub(crate) fn further_sources(id: &str) -> &'static [&'static str] {
         "iv71-v1" => &[include_str!("iv71/habit.rs")],
         "gr45-v1" => &[include_str!("gr45/minds.rs")],
         "zc67-v1" => &[include_str!("zc67/crew.rs")],
+        "fm36-v1" => &[include_str!("fm36/breath.rs")],
         _ => &[],
     }
 }

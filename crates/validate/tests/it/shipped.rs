@@ -94,4 +94,5 @@ shipped! {
     iv71_passes "iv71-v1"
     gr45_passes "gr45-v1"
     zc67_passes "zc67-v1"
+    fm36_passes "fm36-v1"
 }
