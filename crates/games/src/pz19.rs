@@ -225,7 +225,7 @@ fn punch(
         return Outcome::Continue;
     }
     state.board.folds = Folds::NONE;
-    for lit in [true, false, true, false] {
+    for lit in [true, false] {
         let blinking = if wrong != 0 { wrong } else { missing };
         sink.frame(|frame| canvas.ruined(sheet, state, blinking, lit, frame));
     }

@@ -164,7 +164,7 @@ fn respond<S: FrameSink>(level: &Level, herd: &mut Herd, call: &Call, sink: &mut
     }
     show_call(level, herd, &responses, call.cell, sink);
     if S::DRAWS {
-        (1..=responses.longest()).for_each(|steps| {
+        (1..responses.longest()).for_each(|steps| {
             show_called(
                 level,
                 &herd::walked(herd, &responses, steps),
@@ -174,22 +174,21 @@ fn respond<S: FrameSink>(level: &Level, herd: &mut Herd, call: &Call, sink: &mut
         });
     }
     *herd = responses.arrived;
+    let arrived = *herd;
     if turns {
-        if !responses.is_empty() {
-            // Show the adopted gazes before the called creature turns.
-            show_called(level, herd, call.cell, sink);
-        }
         herd::turn(herd, call.turning);
     }
-    let asleep = *herd;
-    if herd::wake(herd, &responses) {
-        show_called(level, &asleep, call.cell, sink);
+    herd::wake(herd, &responses);
+    if *herd != arrived && !responses.is_empty() {
+        // Show the adopted gazes before the called creature turns and sleepers wake.
+        show_called(level, &arrived, call.cell, sink);
     }
     if !level.is_won(herd) {
         // Every call ends with all gazes, so that the next one can be planned without a failed click.
         sink.frame(|frame| {
             draw::draw(level, herd, frame);
             draw::draw_all_gazes(level, herd, frame);
+            draw::draw_called(frame, call.cell);
         });
         return Outcome::Continue;
     }

@@ -554,11 +554,9 @@ pub(super) const fn turn(herd: &mut Herd, this: CreatureSet) {
     );
 }
 
-/// Wakes the sleepers next to which a creature has just arrived; they look at it. Returns whether
-/// any woke.
+/// Wakes the sleepers next to which a creature has just arrived; they look at it.
 #[inline]
-pub(super) fn wake(herd: &mut Herd, responses: &Responses) -> bool {
-    let mut any = false;
+pub(super) fn wake(herd: &mut Herd, responses: &Responses) {
     let mut asleep = herd.gazing(ASLEEP);
     while asleep != 0 {
         let index = first_of(asleep);
@@ -571,10 +569,8 @@ pub(super) fn wake(herd: &mut Herd, responses: &Responses) -> bool {
             .find(|&side| is_reached_from(side))
         {
             herd.set(index, Creature { cell, gaze });
-            any = true;
         }
     }
-    any
 }
 
 #[cfg(test)]
