@@ -115,6 +115,13 @@ pub trait Catalog: Send + Sync {
         Ok(None)
     }
 
+    /// Returns the environments of the named set, such as `easy`; `None` if there is no such set. The
+    /// default implementation has no sets.
+    fn named_set(&self, name: &str) -> Option<Vec<GameId>> {
+        let _ = name;
+        None
+    }
+
     /// Returns the hosted games of the catalogue, in the order of [`list`](Self::list). The default
     /// implementation returns an empty list.
     fn hosted_games(&self) -> Vec<HostedGame> {
@@ -175,6 +182,10 @@ impl Catalog for Arc<dyn Catalog> {
 
     fn source(&self, id: &str) -> Result<Option<String>, CatalogError> {
         (**self).source(id)
+    }
+
+    fn named_set(&self, name: &str) -> Option<Vec<GameId>> {
+        (**self).named_set(name)
     }
 
     fn hosted_games(&self) -> Vec<HostedGame> {

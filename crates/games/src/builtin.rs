@@ -1,6 +1,6 @@
 //! The built-in games as a catalogue.
 
-use rhae_engine::{Catalog, CatalogError, Environment, GameInfo};
+use rhae_engine::{Catalog, CatalogError, Environment, GameId, GameInfo};
 
 /// The catalogue of the native games that ship with Rhae.
 ///
@@ -37,5 +37,9 @@ impl Catalog for Builtin {
 
     fn open(&self, name: &str, seed: u64) -> Result<Box<dyn Environment>, CatalogError> {
         Ok(crate::find(name)?.open(seed))
+    }
+
+    fn named_set(&self, name: &str) -> Option<Vec<GameId>> {
+        crate::named_sets().get(name).cloned()
     }
 }

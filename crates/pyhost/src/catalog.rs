@@ -174,6 +174,10 @@ impl Catalog for Games {
             .map_err(|error| EnvironmentError::Failed(error.to_string()).into())
     }
 
+    fn named_set(&self, name: &str) -> Option<Vec<GameId>> {
+        self.builtin.named_set(name)
+    }
+
     fn hosted_games(&self) -> Vec<HostedGame> {
         self.folders()
             .map(|folder| HostedGame {
