@@ -30,12 +30,14 @@
 
 mod builtin;
 mod bx20;
+mod first_frames;
 mod fm36;
 mod gr45;
 mod hk26;
 mod iv71;
 mod kq19;
 mod mf73;
+mod named_sets;
 mod ny40;
 #[cfg(test)]
 mod perception;
@@ -49,6 +51,8 @@ mod ym39;
 mod zc67;
 
 pub use builtin::Builtin;
+pub use first_frames::first_frames;
+pub use named_sets::named_sets;
 pub use registry::{Entry, Visitor, find};
 pub use skeleton::{Skeleton, SkeletonError};
 

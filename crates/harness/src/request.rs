@@ -443,6 +443,18 @@ pub fn selected_games(
 /// # Errors
 ///
 /// Returns an error if a name is unknown or occurs twice, or if no name is given.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_games::Builtin;
+/// use rhae_harness::select_games;
+///
+/// let easy = select_games(&Builtin, "easy")?;
+/// assert_eq!(select_games(&Builtin, "easy,kq19")?, easy);
+/// assert!(select_games(&Builtin, "kq19,kq19-v1").is_err());
+/// # Ok::<(), rhae_harness::HarnessError>(())
+/// ```
 pub fn select_games(catalog: &dyn Catalog, names: &str) -> Result<Vec<String>, HarnessError> {
     if names == ALL {
         return Ok(catalog

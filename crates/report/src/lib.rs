@@ -6,7 +6,7 @@
 //! | --- | --- |
 //! | terminal | [`card_table`], [`exploration_text()`], [`exploration_table`], [`score_table()`], [`comparison_table`], [`data_table`], [`games_table()`], [`game_text`], [`level_table()`], [`runs_table`], [`keys_table()`], [`novelty_table`], [`comparison_text()`], [`plain`], [`counted`], [`action_label`] |
 //! | SVG plots | [`actions_plot`], [`completion_plot`], [`score_plot()`], [`growth_plot`], [`frontier_plot()`], [`level_heat_map`], [`compared_actions_plot`], [`completion_curves`], [`learning_plot`], [`runs_plot()`] |
-//! | PNG, SVG and GIF | [`contact_sheet`], [`film_sheet`], [`animated_gif`], [`task_picture()`], [`scene_svg`], [`graph_picture()`] |
+//! | PNG, SVG and GIF | [`contact_sheet`], [`frame_table`], [`film_sheet`], [`animated_gif`], [`task_picture()`], [`scene_svg`], [`graph_picture()`] |
 //! | HTML pages | [`run_page()`], [`arc_page()`], [`replay_page()`], [`graph_page()`], [`validation_page()`], [`heat_page()`], [`novelty_page`], [`compare_page()`] |
 //! | graph files | [`graph_json`], [`graph_dot`], [`graph_graphml`] |
 //! | browser player | [`player_data`], [`player_script`] |
@@ -135,7 +135,7 @@ pub use level_table::{level_table, runs_table};
 pub use novelty::{novelty_page, novelty_table};
 pub use packed::player_data;
 pub use perception::{PerceivedBox, Perceiver, Perception, perceive};
-pub use picture::{PictureError, contact_sheet};
+pub use picture::{PictureError, contact_sheet, frame_table};
 pub use plot::{PLOT_STYLE, actions_plot, completion_plot};
 pub use reasoning::{context_tokens, reasoning_text};
 pub use replay_page::replay_page;

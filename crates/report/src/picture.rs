@@ -49,20 +49,37 @@ pub fn contact_sheet(
     columns: usize,
     zoom: usize,
 ) -> Result<Vec<u8>, PictureError> {
-    if frames.is_empty() {
+    let rows: Vec<&[&Frame]> = frames.chunks(columns.max(1)).collect();
+    frame_table(&rows, zoom)
+}
+
+/// Draws rows of frames as a PNG, like [`contact_sheet`], but with rows of different lengths. The
+/// place of a missing frame has the colour of the gaps.
+///
+/// # Errors
+///
+/// Returns [`PictureError::Empty`] if there are no frames, and [`PictureError::Encode`] if the
+/// picture is too large.
+pub fn frame_table(rows: &[&[&Frame]], zoom: usize) -> Result<Vec<u8>, PictureError> {
+    let columns = rows.iter().map(|row| row.len()).max().unwrap_or(0);
+    if columns == 0 {
         return Err(PictureError::Empty);
     }
-    let columns = columns.clamp(1, frames.len());
-    let gap = if frames.len() == 1 { 0 } else { 2 * zoom };
+    let gap = if (rows.len(), columns) == (1, 1) {
+        0
+    } else {
+        2 * zoom
+    };
     let side = SIZE * zoom;
     let width = columns * (side + gap) + gap;
-    let height = frames.len().div_ceil(columns) * (side + gap) + gap;
+    let height = rows.len() * (side + gap) + gap;
     let mut pixels = vec![GAP; width * height];
-    for (index, frame) in frames.iter().enumerate() {
-        let (left, top) = (
-            gap + index % columns * (side + gap),
-            gap + index / columns * (side + gap),
-        );
+    let places = rows.iter().enumerate().flat_map(|(row, frames)| {
+        let frames = frames.iter().enumerate();
+        frames.map(move |(column, frame)| (column, row, *frame))
+    });
+    for (column, row, frame) in places {
+        let (left, top) = (gap + column * (side + gap), gap + row * (side + gap));
         for (y, row) in frame.rows().enumerate() {
             let first = (top + y * zoom) * width + left;
             for (x, &cell) in row.iter().enumerate() {
