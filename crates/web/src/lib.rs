@@ -24,16 +24,17 @@
 //! # Examples
 //!
 //! ```
-//! use rhae_web::{GalleryGame, Viewer, asset, gallery_page};
+//! use rhae_web::{GalleryFilter, GalleryGame, InputKind, Viewer, asset, gallery_page};
 //!
 //! let game = GalleryGame {
 //!     id: "ab12-v1".to_owned(),
 //!     name: "ab12".to_owned(),
+//!     input: InputKind::Keys,
 //!     levels: 5,
 //!     completed: Some(2),
 //!     source_changed: false,
 //! };
-//! let html = gallery_page(Viewer::OpenAccess, &[game]);
+//! let html = gallery_page(Viewer::OpenAccess, &[game], GalleryFilter::default());
 //! assert!(html.contains("href=\"/play/ab12-v1\""));
 //!
 //! // Pages refer to embedded files under `/assets/`.
@@ -65,7 +66,7 @@ pub use board_page::{
 pub use card_csv::card_csv;
 pub use card_page::{CardView, card_page};
 pub use cards_page::{CardRow, cards_page};
-pub use gallery::{GalleryGame, gallery_page};
+pub use gallery::{GalleryFilter, GalleryGame, InputKind, gallery_page};
 pub use links_page::{LinkRow, links_page};
 pub use page::{CONTENT_SECURITY_POLICY, NavItem, Viewer};
 pub use play_page::play_page;

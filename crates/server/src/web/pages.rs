@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::response::Html;
 use rhae_protocol::rfc3339_utc;
 use rhae_store::PlayFacts;
+use serde::Deserialize;
 use rhae_web::{
-    GalleryGame, ReplayView, WatchRow, WatchView, file_replay_page, gallery_page, play_page,
+    GalleryFilter, GalleryGame, InputKind, ReplayView, WatchRow, WatchView, file_replay_page, gallery_page, play_page,
     replay_page, watch_list_page, watch_page,
 };
 
@@ -25,9 +26,17 @@ const MAX_LISTED: usize = 30;
 const ACTIVE_WINDOW_MS: u64 = 5 * 60 * 1000;
 const MAX_ACTIVE_PLAYS: u32 = 100;
 
+/// The filters of the gallery; see [`GalleryFilter`].
+#[derive(Deserialize)]
+pub(crate) struct GalleryQuery {
+    input: Option<String>,
+    progress: Option<String>,
+}
+
 pub(crate) async fn gallery(
     State(games): State<Arc<Games>>,
     State(plays): State<Arc<Plays>>,
+    Query(query): Query<GalleryQuery>,
     visitor: PageVisitor,
 ) -> Result<Html<String>, ApiError> {
     let recent = plays
@@ -46,6 +55,7 @@ pub(crate) async fn gallery(
         .map(|info| GalleryGame {
             id: info.id.to_string(),
             name: info.id.base().to_owned(),
+            input: InputKind::of(info.actions),
             levels: u8::try_from(games.info(&info.id).level_count()).unwrap_or(u8::MAX),
             completed: recent
                 .iter()
@@ -58,6 +68,7 @@ pub(crate) async fn gallery(
     Ok(Html(gallery_page(
         visitor.viewer,
         &shown.collect::<Vec<_>>(),
+        GalleryFilter::new(query.input.as_deref(), query.progress.as_deref()),
     )))
 }
 
