@@ -39,7 +39,7 @@ const STATES = ["in progress", "won", "game over"];
  * milliseconds, if it was recorded.
  * @typedef {{title: string, subtitle: string, framesPerSecond: number, winLevels: number,
  *   reasoning?: ((moment: number) => Promise<string | undefined>) | null, times?: (() => Promise<number[]>) | null,
- *   perception?: Perception[] | null, work?: Work[] | null}} FilmMetadata
+ *   perception?: Perception[] | (() => Promise<Perception[]>) | null, work?: Work[] | null}} FilmMetadata
  * @typedef {import("./reel.js").Moment} Moment
  */
 
@@ -67,6 +67,8 @@ export class RhaePlayer extends PlayerBase {
   #changes = false;
   /** The perception of each moment, if the film contains it. @type {Perception[] | null} */
   #perception = null;
+  /** Loads the perception when it is first shown. @type {(() => Promise<Perception[]>) | null} */
+  #loadPerception = null;
   #objects = false;
   /** @type {Work[]} */
   #work = [];
@@ -166,8 +168,10 @@ export class RhaePlayer extends PlayerBase {
     /** @type {HTMLOptionElement} */ (this.#part("option[value=recorded]")).hidden = !this.#loadTimes;
     if (this.#times) this.#select.value = "1";
     this.#times = null;
-    this.#perception = metadata.perception ?? null;
-    this.#part("button[data-do=objects]").hidden = !this.#perception;
+    const { perception } = metadata;
+    this.#perception = typeof perception === "function" ? null : perception ?? null;
+    this.#loadPerception = typeof perception === "function" ? perception : null;
+    this.#part("button[data-do=objects]").hidden = !perception;
     this.#work = metadata.work ?? [];
     for (const row of this.#root.querySelectorAll(".work")) /** @type {HTMLElement} */ (row).hidden = this.#work.length === 0;
     this.#frameMs = 1000 / Math.max(1, Math.min(60, metadata.framesPerSecond));
@@ -504,16 +508,35 @@ export class RhaePlayer extends PlayerBase {
       setSymbols(!symbolsAreOn());
       this.#press("signs", symbolsAreOn());
     }
-    if (command === "objects" && this.#perception) {
-      this.#objects = !this.#objects;
-      this.#press("objects", this.#objects);
-      this.#draw();
-    }
+    if (command === "objects") this.#showObjects(!this.#objects);
     if (command === "changes") {
       this.#changes = !this.#changes;
       this.#press("changes", this.#changes);
       this.#draw();
     }
+  }
+
+  /** Shows or hides what perception sees. @param {boolean} on */
+  #showObjects(on) {
+    const load = this.#loadPerception;
+    if (load && on) {
+      const reel = this.#reel;
+      this.#loadPerception = null;
+      load().then(
+        (perception) => {
+          if (this.#reel !== reel) return;
+          this.#perception = perception;
+          this.#showObjects(true);
+        },
+        () => {
+          this.#part("button[data-do=objects]").hidden = true;
+        },
+      );
+    }
+    if (!this.#perception) return;
+    this.#objects = on;
+    this.#press("objects", on);
+    this.#draw();
   }
 
   /** @param {string} command @param {boolean} on */

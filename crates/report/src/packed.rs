@@ -3,7 +3,6 @@
 //! The decoder is in `assets/reel.js`.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use rhae_percept::Bounds;
 use rhae_protocol::{ModelUsage, ObservationView, PACKED_VERSION, Packer};
 use serde_json::{Value, json};
 
@@ -36,14 +35,7 @@ pub(crate) fn player_data_within(film: &Film, max_reasoning: usize) -> String {
 
 /// Returns the same data with what perception sees in each moment, which the player can show.
 pub(crate) fn player_data_with_perception(film: &Film) -> String {
-    let perceptions = perceive(film).into_iter().map(|seen| {
-        let boxes = seen.boxes.iter().map(|shown| {
-            let Bounds { left, top, .. } = shown.bounds;
-            let (width, height) = (shown.bounds.width(), shown.bounds.height());
-            json!([left, top, width, height, u8::from(shown.is_indicator)])
-        });
-        json!({ "boxes": boxes.collect::<Vec<Value>>(), "text": seen.text })
-    });
+    let perceptions = perceive(film).into_iter().map(|seen| seen.to_json());
     let mut data = film_data(film, MAX_REASONING_BYTES);
     data["perception"] = perceptions.collect();
     script_safe(&data.to_string())

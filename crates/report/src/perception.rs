@@ -8,6 +8,8 @@ use rhae_percept::{
     SizeClass, StatusBars,
 };
 
+use serde_json::{Value, json};
+
 use crate::{Film, Moment};
 
 /// The names of the sixteen colours.
@@ -39,6 +41,18 @@ pub struct Perception {
     pub boxes: Vec<PerceivedBox>,
     /// The description, one fact per line.
     pub text: String,
+}
+
+impl Perception {
+    /// Returns the JSON form that the browser player reads.
+    pub fn to_json(&self) -> Value {
+        let boxes = self.boxes.iter().map(|shown| {
+            let Bounds { left, top, .. } = shown.bounds;
+            let (width, height) = (shown.bounds.width(), shown.bounds.height());
+            json!([left, top, width, height, u8::from(shown.is_indicator)])
+        });
+        json!({ "boxes": boxes.collect::<Vec<Value>>(), "text": self.text })
+    }
 }
 
 /// A part of the board to outline.
@@ -85,9 +99,9 @@ pub fn perceive(film: &Film) -> Vec<Perception> {
         .collect()
 }
 
-/// Perceives the moments of a film in order.
+/// Perceives the commands of a play in order.
 #[derive(Default)]
-struct Perceiver {
+pub struct Perceiver {
     before: Scene,
     after: Scene,
     matching: Matching,
@@ -99,25 +113,38 @@ struct Perceiver {
 
 impl Perceiver {
     fn perceive(&mut self, moment: &Moment) -> Perception {
-        let Some(frame) = moment.frames.last() else {
-            return Perception::default();
-        };
+        let frame = moment.frames.last();
+        frame.map_or_else(Perception::default, |frame| {
+            let (levels, full_reset) = (moment.levels_completed, moment.full_reset);
+            self.observe(moment.action, frame, levels, full_reset)
+        })
+    }
+
+    /// Returns what perception sees in the settled frame after an action. `levels_completed` and
+    /// `full_reset` are those of the same observation.
+    pub fn observe(
+        &mut self,
+        action: Action,
+        frame: &Frame,
+        levels_completed: u8,
+        full_reset: bool,
+    ) -> Perception {
         let mut seen = Perception::default();
-        let last = self.last.replace((frame.clone(), moment.levels_completed));
+        let last = self.last.replace((frame.clone(), levels_completed));
         let is_new_level = last
             .as_ref()
-            .is_none_or(|(_, levels)| *levels != moment.levels_completed || moment.full_reset);
+            .is_none_or(|(_, levels)| *levels != levels_completed || full_reset);
         if is_new_level {
             self.grid = GridFinder::default();
         }
-        if is_new_level || moment.action == Action::Reset {
+        if is_new_level || action == Action::Reset {
             self.bars.start_attempt();
         }
         self.grid.observe(frame);
         self.after.read(frame);
         if let Some((before, _)) = last.filter(|_| !is_new_level) {
-            if moment.action != Action::Reset {
-                self.bars.observe(moment.action.kind(), &before, frame);
+            if action != Action::Reset {
+                self.bars.observe(action.kind(), &before, frame);
             }
             self.matching.update(&self.before, &self.after);
             self.describe_changes(&mut seen);
