@@ -130,10 +130,9 @@ fn summary(
             .and_then(|model| model.prompts_sha256.clone()),
         score: headline.mean,
         score_half_width: headline.half_width,
-        // A score lies between 0 and 100, so no mean of scores lies outside.
-        score_interval: headline.half_width.map(|half| {
-            [headline.mean - half, headline.mean + half].map(|end| end.clamp(0.0, 100.0))
-        }),
+        score_interval: headline
+            .half_width
+            .map(|half| interval(headline.mean, half)),
         valid_results: Some(valid_results(cards)),
         card_scores,
         finished,
@@ -163,6 +162,12 @@ fn summary(
         ended_ms: None,
         identity: config.identity.clone(),
     })
+}
+
+/// Returns the interval of a mean score. A score lies between 0 and 100, so no mean of scores lies
+/// outside.
+fn interval(mean: f64, half_width: f64) -> [f64; 2] {
+    [mean - half_width, mean + half_width].map(|end| end.clamp(0.0, 100.0))
 }
 
 /// Returns the total over the valid results.
@@ -258,4 +263,16 @@ fn agent_name(config: &RunConfig) -> String {
 
 fn ending(play: &PlayResult) -> Option<&Ending> {
     play.runs.last()?.ending.as_ref()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interval_of_a_score_does_not_leave_its_range() {
+        assert_eq!(interval(0.08, 0.98), [0.0, 1.06]);
+        assert_eq!(interval(99.5, 1.0), [98.5, 100.0]);
+        assert_eq!(interval(50.0, 2.5), [47.5, 52.5]);
+    }
 }
