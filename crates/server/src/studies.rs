@@ -66,6 +66,8 @@ pub(crate) struct Studies {
     tags: Mutex<BTreeMap<String, StudyId>>,
     /// When this server last estimated the share of valid plays of a study.
     estimates: Mutex<BTreeMap<StudyId, u64>>,
+    /// When this server last removed contact data whose time has passed.
+    removals: Mutex<BTreeMap<StudyId, u64>>,
 }
 
 /// Whether the cards and plays of this owner belong to a participant of a study.
@@ -104,6 +106,7 @@ impl Studies {
             contacts: Mutex::default(),
             tags: Mutex::default(),
             estimates: Mutex::default(),
+            removals: Mutex::default(),
         }
     }
 

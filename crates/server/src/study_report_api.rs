@@ -11,15 +11,15 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use rhae_protocol::{
-    BaselineFile, EnvironmentCoverage, EnvironmentVersion, LiveSitting, SittingRow, StudyPayments,
-    StudyRecord, StudyResults, StudyVerification, current_level,
+    BaselineFile, EnvironmentCoverage, EnvironmentVersion, LevelClicks, LiveSitting, SittingRow,
+    StudyPayments, StudyRecord, StudyResults, StudyVerification, current_level,
 };
-use rhae_store::PlayId;
+use rhae_store::{PlayFacts, PlayId};
 use rhae_study::Permission;
 use rhae_study_service::{
-    StudyError, coverage as coverage_of, live_sittings, next_baselines, open_payments, payment_csv,
-    prolific_lines, sitting_of_play, sitting_rows, study_payments, study_results,
-    verify_stored_study,
+    CountError, StudyError, add_optima, click_map, coverage as coverage_of, live_sittings,
+    next_baselines, open_payments, payment_csv, plays_of, prolific_lines, sitting_of_play,
+    sitting_rows, study_payments, study_results, verify_stored_study,
 };
 use serde_json::Value;
 use tokio_stream::wrappers::ReceiverStream;
@@ -119,11 +119,53 @@ pub(crate) async fn results(
     let mut results = studies
         .read(&member.study, |one| study_results(one.state(), &wanted))
         .await?;
+    add_optima(&mut results, studies.games().catalog().as_ref());
     if !member.may(Permission::ReadResults) {
         results.summaries.clear();
+        results.durations.clear();
         results.demographics.clear();
     }
     Ok(Json(results))
+}
+
+/// Where people clicked in an environment.
+#[utoipa::path(
+    get,
+    path = "/api/studies/{study}/clicks",
+    tag = "studies",
+    params(("study" = String, Path, description = "The study"),
+        ("environment" = String, Query, description = "The environment")),
+    responses((status = OK, body = Vec<LevelClicks>, description = "The levels on which somebody clicked"),
+        (status = FORBIDDEN, body = ErrorBody, description = "The role lacks the permission"), Always, Named)
+)]
+pub(crate) async fn clicks(
+    State(studies): State<Arc<Studies>>,
+    member: Membership,
+    RawQuery(query): RawQuery,
+) -> Result<Json<Vec<LevelClicks>>, ApiError> {
+    member.require_results()?;
+    let environment = parameter(query.as_deref(), "environment").unwrap_or_default();
+    let environment = EnvironmentVersion::from(environment);
+    let missing = || ApiError::NoSuchGame(environment.to_string());
+    let found = studies.read(&member.study, |one| {
+        let state = one.state();
+        let is_known = state.environments.contains_key(&environment);
+        is_known.then(|| plays_of(state, &environment))
+    });
+    let plays = found.await?.filter(|_| member.sees(&environment));
+    let plays = plays.ok_or_else(missing)?;
+    let runtime = tokio::runtime::Handle::current();
+    // Hosted games block while they replay.
+    let map = crate::blocking::blocking(move || {
+        let store = studies.plays().store();
+        let catalog = studies.games().catalog().as_ref();
+        let map = click_map(store, catalog, &plays);
+        runtime.block_on(map).map_err(|error| match error {
+            CountError::Store(error) => error.into(),
+            error => ApiError::Failed(error.to_string()),
+        })
+    });
+    Ok(Json(map.await??))
 }
 
 /// All sittings with their attempts and exclusions.
@@ -161,8 +203,19 @@ pub(crate) async fn recording(
     Path((_, guid)): Path<(String, String)>,
     address: ClientAddress,
 ) -> Result<Response, ApiError> {
+    let facts = readable_play(&studies, &member, &guid).await?;
+    let plays = Arc::clone(studies.plays());
+    recording_response(plays, &listeners, caller.owner, facts, address).await
+}
+
+/// Returns a participant's play that the member may see.
+pub(crate) async fn readable_play(
+    studies: &Studies,
+    member: &Membership,
+    guid: &str,
+) -> Result<PlayFacts, ApiError> {
     member.require_results()?;
-    let missing = || ApiError::NoSuchGuid(guid.clone());
+    let missing = || ApiError::NoSuchGuid(guid.to_owned());
     let id: PlayId = guid.parse().map_err(|_| missing())?;
     let sees = studies
         .read(&member.study, |one| {
@@ -171,9 +224,7 @@ pub(crate) async fn recording(
         })
         .await?;
     let facts = studies.plays().store().play_facts(id).await?;
-    let facts = facts.filter(|_| sees).ok_or_else(missing)?;
-    let plays = Arc::clone(studies.plays());
-    recording_response(plays, &listeners, caller.owner, facts, address).await
+    facts.filter(|_| sees).ok_or_else(missing)
 }
 
 /// The ledger.

@@ -13,6 +13,7 @@ mod shared;
 mod sign_in;
 mod sittings;
 mod studies;
+mod study_plays;
 mod thumbnails;
 
 use std::sync::Arc;
@@ -28,7 +29,7 @@ use rhae_web::{CONTENT_SECURITY_POLICY, Viewer, asset, error_page};
 
 use crate::access::{Access, Caller};
 use crate::state::AppState;
-use crate::{ApiError, Visitors, card_api, events, play_api};
+use crate::{ApiError, Visitors, card_api, events, play_api, study_report_api};
 
 pub(crate) use thumbnails::Thumbnails;
 
@@ -59,8 +60,11 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
         .route("/s/{token}/withdraw", get(sittings::withdraw))
         .route("/studies", get(studies::list))
         .route("/studies/{study}", get(studies::setup))
+        .route("/studies/{study}/sessions", get(studies::sessions))
         .route("/studies/{study}/live", get(studies::live))
         .route("/studies/{study}/coverage", get(studies::coverage))
+        .route("/studies/{study}/results", get(studies::results))
+        .route("/studies/{study}/plays/{guid}", get(study_plays::replay))
         .route(
             "/studies/{study}/environments/{environment}",
             get(studies::environment),
@@ -87,6 +91,16 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
         .route("/watch/{guid}/now.png", get(thumbnails::current))
         .route("/scorecards/{card_id}/scorecard.json", get(card_api::read))
         .route("/scorecards/{card_id}/scorecard.csv", get(cards::csv))
+        .route("/studies/{study}/plays/{guid}/film", get(study_plays::film))
+        .route("/studies/{study}/plays/{guid}/times", get(study_plays::times))
+        .route(
+            "/studies/{study}/plays/{guid}/reasoning",
+            get(study_plays::reasoning),
+        )
+        .route(
+            "/studies/{study}/plays/{guid}/recording.jsonl",
+            get(study_report_api::recording),
+        )
         .route("/s/{token}/consent.txt", get(sittings::consent_text))
         .route("/pictures/{name}", get(thumbnails::first_level))
         .route("/assets/{name}", get(file))

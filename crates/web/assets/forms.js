@@ -5,7 +5,8 @@
  */
 
 /**
- * Returns the fields of a form: texts, numbers (`type=number`), JSON (`data-json`), and whether a box is ticked. Ticked boxes with
+ * Returns the fields of a form: texts, numbers (`type=number`), times in
+ * milliseconds (`type=datetime-local`), JSON (`data-json`), and whether a box is ticked. Ticked boxes with
  * `data-list` become a list. A name such as `a.b` is a field of an object. Empty optional fields are left out.
  *
  * @param {HTMLFormElement} form
@@ -30,6 +31,7 @@ export function fieldsOf(form) {
 function valueOf(input) {
   if (input.type === "checkbox") return input.checked;
   if (input.type === "number") return Number(input.value);
+  if (input.type === "datetime-local") return new Date(input.value).getTime();
   return "json" in input.dataset ? JSON.parse(input.value) : input.value;
 }
 

@@ -21,15 +21,14 @@ function showProblem(message) {
 
 /** Sends a form: as a command of the study, or to the path of the form. @param {HTMLFormElement} form @param {Record<string, any>} fields */
 async function submit(form, fields) {
-  const { command, path, next, shows } = form.dataset;
-  const answer = await connection.request(command ? `${api}/commands` : api + path, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(command ? { command, ...fields } : fields),
-  });
+  const { command, path, method = "POST", next, shows } = form.dataset;
+  const body = method === "GET" ? undefined : JSON.stringify(command ? { command, ...fields } : fields);
+  const headers = { "Content-Type": "application/json" };
+  const answer = await connection.request(command ? `${api}/commands` : api + path, { method, headers, body });
   if (answer.status !== 200) return showProblem(answer.data?.message ?? "This did not work. Please reload the page.");
   showProblem("");
   if (shows === "links") showLinks(answer.data);
+  else if (shows === "shared") showSharedLinks(answer.data);
   else if (next === "study") location.assign(`/studies/${answer.data.study}`);
   else location.reload();
 }
@@ -48,6 +47,21 @@ function showLinks(people) {
   const note = document.createElement("p");
   note.textContent = "Copy these links now. They are shown only once.";
   part("links")?.replaceChildren(note, list);
+}
+
+/** Shows the links of sites and seats. @param {{arrivals: {site: string, path: string}[], seats: {site: string, seat: number, path: string}[]}} links */
+function showSharedLinks({ arrivals, seats }) {
+  const list = document.createElement("ul");
+  const rows = [...arrivals.map(({ site, path }) => [site, path]), ...seats.map(({ site, seat, path }) => [`${site}, seat ${seat}`, path])];
+  for (const [name, path] of rows) {
+    const item = document.createElement("li");
+    const link = document.createElement("a");
+    link.href = path;
+    link.textContent = location.origin + path;
+    item.append(`${name}: `, link);
+    list.append(item);
+  }
+  part("shared")?.replaceChildren(list);
 }
 
 /** Shows the open sittings again, unless the researcher is changing one. */

@@ -165,16 +165,19 @@ test("an environment is played with the keyboard alone, and its page shows no id
   assert.deepEqual(page.errors, []);
 });
 
-test("axe finds no serious violation on the pages of a participant, which fit a phone", async () => {
-  const study = await TestStudy.open(server, "appearance", { limits: { prompts_s: [1] } });
-  for (const options of [{ colorScheme: "light" }, { colorScheme: "dark" }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }]) {
+for (const [size, options] of Object.entries({ laptop: {}, phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }, kiosk: { viewport: { width: 1920, height: 1080 } } })) {
+  test(`axe finds no serious violation on the pages of a participant on a ${size}, in both themes`, async () => {
+    const study = await TestStudy.open(server, `appearance-${size}`, { limits: { prompts_s: [1] } });
     const page = await visitor({ ...options, bypassCSP: true });
     const width = page.viewportSize().width;
     const found = [];
     const seen = async (name) => {
-      found.push(...(await serious(page, `${JSON.stringify(options)} ${name}`)));
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= width, `${name} is ${wide} wide`);
+      for (const colorScheme of ["light", "dark"]) {
+        await page.emulateMedia({ colorScheme });
+        found.push(...(await serious(page, `${colorScheme} ${name}`)));
+      }
     };
     const path = await study.link();
     await enter(page, path, seen);
@@ -197,8 +200,8 @@ test("axe finds no serious violation on the pages of a participant, which fit a 
     await seen("end");
     assert.deepEqual(found, []);
     assert.deepEqual(page.errors, []);
-  }
-});
+  });
+}
 
 test("unknown links give an error page, and looking at a link changes nothing", async () => {
   const study = await TestStudy.open(server, "looking");

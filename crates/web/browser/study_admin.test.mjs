@@ -1,23 +1,27 @@
 /** A test of the pages of researchers in a real browser against a real server: a study from nothing to published baselines and pay. */
 
 import assert from "node:assert/strict";
-import { statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 
 import { TestServer, launch } from "./test_server.mjs";
-import { serious, windows } from "./visitor.mjs";
-import { act, begin, enter, heading, leave, press, solution } from "./study.mjs";
+import { replayLoaded, serious, windows } from "./visitor.mjs";
+import { TestStudy, act, begin, enter, heading, leave, press, solution } from "./study.mjs";
 
 let browser, server, visitor;
+const keys = mkdtempSync(join(tmpdir(), "rhae-keys-"));
 
 before(async () => {
   browser = await launch();
-  server = await TestServer.start();
+  server = await TestServer.start("--identity-key", join(keys, "identity.key"));
   visitor = windows(browser, server);
 });
 after(async () => {
   await browser?.close();
   await server?.stop();
+  rmSync(keys, { recursive: true, force: true });
 });
 
 test("a researcher sets up a study, watches it, reviews it, publishes, pays and exports", async () => {
@@ -71,7 +75,23 @@ test("a researcher sets up a study, watches it, reviews it, publishes, pays and 
   await page.getByRole("link", { name: environment }).click();
   await page.getByRole("heading", { name: environment }).waitFor();
   found.push(...(await serious(page, "environment")));
-  assert.equal(await page.getByRole("region", { name: "Plays that ended unsolved" }).locator("tbody tr").count(), 1);
+  const stopped = page.getByRole("region", { name: "Plays that ended unsolved" }).locator("tbody tr");
+  assert.equal(await stopped.count(), 1);
+  // The figures show the one person: a dot on the first level, and as many clicks as the solution has.
+  assert.equal(await page.getByRole("img", { name: "Actions of every person" }).locator("circle").count(), 1);
+  await page.getByRole("img", { name: "Attempts by duration" }).waitFor();
+  const clicks = solution(environment)[0].filter((step) => step.includes(",")).length;
+  if (clicks > 0) await page.getByRole("img", { name: `${clicks} clicks on level 1` }).waitFor();
+  await stopped.getByRole("link", { name: "Replay" }).click();
+  await replayLoaded(page);
+  // The participant's own pace can be chosen.
+  await page.getByLabel("Speed").selectOption("recorded");
+  await page.goBack();
+
+  await open("Results");
+  assert.equal(await page.getByRole("region", { name: "Numbers of the study" }).locator("tbody tr").count(), 4);
+  // One person is a group that is too small to be shown.
+  await page.getByText("too few to be shown").first().waitFor();
 
   await open("Sittings");
   await page.getByText("Exclude", { exact: true }).first().click();
@@ -102,4 +122,46 @@ test("a researcher sets up a study, watches it, reviews it, publishes, pays and 
   assert.ok(statSync(await file.path()).size > 1000);
   assert.deepEqual(found, []);
   assert.deepEqual([...page.errors, ...person.errors], []);
+});
+
+test("staff plan a session and check a person in, and the seat's machine shows the person's pages", async () => {
+  await TestStudy.open(server, "room", { sites: [{ site: "lab", seats: 2 }] });
+  const page = await visitor();
+  await page.goto("/studies/room");
+  await press(page, "Create personal links");
+  const text = await page.getByRole("status").getByRole("listitem").textContent();
+  const participant = text.split(":")[0].trim();
+  await page.getByRole("navigation", { name: "Study" }).getByRole("link", { name: "Sessions" }).click();
+  const plan = page.locator("form[data-command=schedule_session]");
+  await plan.getByLabel("Id").fill("monday");
+  await plan.getByLabel("Start").fill("2026-11-23T10:00");
+  await plan.getByLabel("Places").fill("1");
+  await plan.getByRole("button").click();
+  await page.getByText("0 of 1 places booked").waitFor();
+  await press(page, "Show the links");
+  const seat = await page.getByRole("listitem").filter({ hasText: "lab, seat 2" }).getByRole("link").getAttribute("href");
+
+  const kiosk = await visitor({ viewport: { width: 1920, height: 1080 } });
+  await kiosk.goto(seat);
+  await heading(kiosk, "Seat 2");
+  const book = page.locator("form[data-command=book]");
+  await book.getByLabel("Participant").fill(participant);
+  await book.getByRole("button").click();
+  await page.getByText("1 of 1 places booked").waitFor();
+  const list = page.getByRole("region", { name: "Check-in list of monday" });
+  await list.getByLabel("Seat").fill("2");
+  await list.getByRole("button", { name: "Check in" }).click();
+  await page.getByText("1 present").waitFor();
+
+  // The page of the seat continues by itself, and after the session it keeps nothing and waits for the next person.
+  await heading(kiosk, "Welcome");
+  await enter(kiosk, seat);
+  await begin(kiosk, "Begin");
+  await leave(kiosk);
+  await press(kiosk, "End the session");
+  await press(kiosk.getByRole("dialog"), "End the session");
+  await heading(kiosk, "Thank you");
+  const kept = () => kiosk.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie]);
+  assert.deepEqual(await kept(), [0, 0, ""]);
+  assert.deepEqual([...page.errors, ...kiosk.errors], []);
 });

@@ -5,17 +5,21 @@
 
 use askama::Template;
 use rhae_protocol::{
-    BaselineFile, EnvironmentCoverage, EnvironmentResults, FrozenStatus, LiveSitting, SittingRow,
-    StudyCheck, StudyListing, StudyOverview, StudyPayments, amount_text, money_text,
+    BandCount, BaselineFile, EnvironmentCoverage, EnvironmentResults, FrozenStatus, LevelClicks,
+    LiveSitting, ParticipantId, SessionRow, SittingRow, StudyCheck, StudyListing, StudyOverview,
+    StudyPayments, StudyResults, amount_text, money_text, rfc3339_utc,
 };
 
-use crate::page::{NavItem, Page, Viewer, render};
+use crate::page::{NavItem, Page, Time, Viewer, render};
+use crate::study_chart::{ActionsChart, ClickMap, DurationChart};
 
 /// The tabs of a study, with their paths below it.
-const TABS: [(&str, &str); 7] = [
+const TABS: [(&str, &str); 9] = [
     ("Setup", ""),
+    ("Sessions", "/sessions"),
     ("Live", "/live"),
     ("Coverage", "/coverage"),
+    ("Results", "/results"),
     ("Sittings", "/sittings"),
     ("Payments", "/payments"),
     ("Baselines", "/baselines"),
@@ -80,14 +84,119 @@ study_pages! {
     study_live_page(sittings: [LiveSitting]) = Live, "study_live.html", "/live";
     /// Renders how far every environment is.
     study_coverage_page(environments: [EnvironmentCoverage]) = Coverage, "study_coverage.html", "/coverage";
-    /// Renders the results of an environment.
-    study_environment_page(environment: EnvironmentResults) = Environment, "study_environment.html", "/coverage";
+    /// Renders the numbers of the whole study.
+    study_results_page(results: StudyResults) = Results, "study_results.html", "/results";
     /// Renders all sittings, for review.
     study_sittings_page(sittings: [SittingRow]) = Sittings, "study_sittings.html", "/sittings";
     /// Renders the ledger.
     study_payments_page(payments: StudyPayments) = Payments, "study_payments.html", "/payments";
     /// Renders the baselines that the next publication would contain.
     study_baselines_page(file: BaselineFile) = Baselines, "study_baselines.html", "/baselines";
+}
+
+#[derive(Template)]
+#[template(path = "study_environment.html")]
+struct Environment<'a> {
+    page: Page<'a>,
+    tab: &'static str,
+    study: &'a StudyOverview,
+    environment: &'a EnvironmentResults,
+    durations: DurationChart,
+    actions: ActionsChart,
+    maps: Vec<ClickMap>,
+}
+
+/// Renders the results of an environment, with the places where people clicked.
+pub fn study_environment_page(
+    viewer: Viewer,
+    study: &StudyOverview,
+    environment: &EnvironmentResults,
+    clicks: &[LevelClicks],
+) -> String {
+    render(&Environment {
+        page: page(&study.listing.title, viewer),
+        tab: "/coverage",
+        study,
+        environment,
+        durations: DurationChart::new(&environment.durations),
+        actions: ActionsChart::new(&environment.by_level),
+        maps: clicks.iter().map(ClickMap::new).collect(),
+    })
+}
+
+#[derive(Template)]
+#[template(path = "study_sessions.html")]
+struct Sessions<'a> {
+    page: Page<'a>,
+    tab: &'static str,
+    study: &'a StudyOverview,
+    sessions: Vec<PlannedSession<'a>>,
+}
+
+/// A session of the calendar.
+struct PlannedSession<'a> {
+    row: &'a SessionRow,
+    /// RFC 3339.
+    starts_at: String,
+}
+
+impl PlannedSession<'_> {
+    fn start(&self) -> Time<'_> {
+        Time {
+            rfc3339: &self.starts_at,
+        }
+    }
+}
+
+/// Renders the calendar with its check-in lists.
+pub fn study_sessions_page(viewer: Viewer, study: &StudyOverview) -> String {
+    render(&Sessions {
+        page: page(&study.listing.title, viewer),
+        tab: "/sessions",
+        study,
+        sessions: study
+            .sessions
+            .iter()
+            .map(|row| PlannedSession {
+                row,
+                starts_at: rfc3339_utc(row.starts_ms),
+            })
+            .collect(),
+    })
+}
+
+impl Sessions<'_> {
+    fn may_plan(&self) -> bool {
+        let mut permissions = self.study.permissions.iter();
+        permissions.any(|one| one == "manage_pool")
+    }
+}
+
+/// A person on the check-in list of a session.
+struct ExpectedPerson<'a> {
+    participant: &'a ParticipantId,
+    booked: bool,
+    seat: Option<u32>,
+}
+
+/// Returns who is booked for a session or present in it.
+fn expected(session: &SessionRow) -> Vec<ExpectedPerson<'_>> {
+    let booked = session.booked.iter().map(|participant| ExpectedPerson {
+        participant,
+        booked: true,
+        seat: session
+            .seats
+            .iter()
+            .find_map(|(&seat, one)| (one == participant).then_some(seat)),
+    });
+    let others = session.seats.iter();
+    let others = others.filter(|(_, participant)| !session.booked.contains(participant));
+    let others = others.map(|(&seat, participant)| ExpectedPerson {
+        participant,
+        booked: false,
+        seat: Some(seat),
+    });
+    booked.chain(others).collect()
 }
 
 #[derive(Template)]
@@ -127,6 +236,12 @@ impl Setup<'_> {
     }
 }
 
+impl Results<'_> {
+    fn durations(&self) -> DurationChart {
+        DurationChart::new(&self.results.durations)
+    }
+}
+
 impl Payments<'_> {
     fn money(&self, minor: &i64) -> String {
         let currency = self.payments.money.currency.as_str();
@@ -162,6 +277,19 @@ fn tenths(tenths: &u64) -> String {
 
 fn count(count: &Option<u32>) -> String {
     count.map_or_else(|| "–".to_owned(), |count| count.to_string())
+}
+
+/// Returns the minutes of a median, or a dash.
+fn median_minutes(minutes: &Option<f64>) -> String {
+    minutes
+        .as_ref()
+        .map_or_else(|| "–".to_owned(), |minutes| format!("{minutes:.1}"))
+}
+
+/// Returns the people of the largest band, to which bars are scaled.
+fn largest_band(bands: &[BandCount]) -> u64 {
+    let people = bands.iter().filter_map(|band| band.people);
+    people.max().unwrap_or(1).max(1)
 }
 
 fn stage(sitting: &SittingRow) -> &'static str {

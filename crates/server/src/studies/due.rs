@@ -1,5 +1,5 @@
-//! What the server must do because time has passed: prompts, the ends of attempts and sittings, and
-//! the daily estimate of the share of valid plays.
+//! What the server must do because time has passed: prompts, the ends of attempts and sittings, the
+//! daily estimate of the share of valid plays, and the removal of contact data.
 
 use std::sync::PoisonError;
 
@@ -8,7 +8,7 @@ use rhae_study::{
     Command, EndRequest, Obligation, Rejection, SetupCommand, SittingCommand, StudyPhase,
     obligations,
 };
-use rhae_study_service::StudyError;
+use rhae_study_service::{StudyError, remove_expired_contacts};
 
 use super::Studies;
 use super::attempt::Leaving;
@@ -16,6 +16,8 @@ use crate::ApiError;
 
 /// The time between two estimates.
 const ESTIMATE_INTERVAL_MS: u64 = 24 * 60 * 60 * 1000;
+/// The time between two removals of contact data.
+const REMOVAL_INTERVAL_MS: u64 = 24 * 60 * 60 * 1000;
 /// How many obligations of a sitting are executed together: the last prompt, the end of its attempt
 /// and its own end, with room for commands that another server executes first.
 const MAX_OBLIGATIONS: usize = 8;
@@ -55,7 +57,28 @@ impl Studies {
             }
         }
         self.estimate_share(study).await?;
+        self.remove_contacts(study).await?;
         result
+    }
+
+    /// Removes once a day the contact data whose time has passed.
+    async fn remove_contacts(&self, study: &StudyId) -> Result<(), ApiError> {
+        let (Some(service), Some(identities)) = (&self.service, &self.identities) else {
+            return Ok(());
+        };
+        let now_ms = self.now_ms();
+        {
+            let removals = self.removals.lock();
+            let mut removals = removals.unwrap_or_else(PoisonError::into_inner);
+            let last_ms = removals.get(study).copied();
+            if last_ms.is_some_and(|last_ms| now_ms < last_ms + REMOVAL_INTERVAL_MS) {
+                return Ok(());
+            }
+            removals.insert(study.clone(), now_ms);
+        }
+        let store = identities.store.as_ref();
+        remove_expired_contacts(service, store, study, now_ms).await?;
+        Ok(())
     }
 
     /// Executes what is due in one sitting.

@@ -9,8 +9,8 @@ use rhae_study::Permission;
 use rhae_study_service::{Expectation, check_study};
 use rhae_web::{
     Viewer, studies_page, study_baselines_page, study_coverage_page, study_data_page,
-    study_environment_page, study_live_page, study_payments_page, study_setup_page,
-    study_sittings_page,
+    study_environment_page, study_live_page, study_payments_page, study_results_page,
+    study_sessions_page, study_setup_page, study_sittings_page,
 };
 
 use crate::access::{Access, Caller};
@@ -95,14 +95,45 @@ pub(crate) async fn environment(
     member: Membership,
     Path((_, environment)): Path<(String, String)>,
 ) -> Result<Html<String>, ApiError> {
-    let query = RawQuery(Some(format!("environment={environment}")));
+    let query = || RawQuery(Some(format!("environment={environment}")));
+    let results =
+        study_report_api::results(State(Arc::clone(&studies)), member.clone(), query()).await?;
+    let clicks =
+        study_report_api::clicks(State(Arc::clone(&studies)), member.clone(), query()).await?;
+    let found = results.0.environments.first();
+    let found = found.ok_or_else(|| ApiError::NoSuchGame(environment.clone()))?;
+    let study = study_api::read(State(studies), member).await?;
+    let viewer = viewer(&access, &caller);
+    let page = study_environment_page(viewer, &study.0, found, &clicks.0);
+    Ok(Html(page))
+}
+
+pub(crate) async fn results(
+    State(studies): State<Arc<Studies>>,
+    State(access): State<Arc<Access>>,
+    caller: Caller,
+    member: Membership,
+) -> Result<Html<String>, ApiError> {
+    let query = RawQuery(None);
     let results =
         study_report_api::results(State(Arc::clone(&studies)), member.clone(), query).await?;
-    let found = results.0.environments.first();
-    let found = found.ok_or(ApiError::NoSuchGame(environment))?;
     let study = study_api::read(State(studies), member).await?;
-    let page = study_environment_page(viewer(&access, &caller), &study.0, found);
+    let page = study_results_page(viewer(&access, &caller), &study.0, &results.0);
     Ok(Html(page))
+}
+
+pub(crate) async fn sessions(
+    State(studies): State<Arc<Studies>>,
+    State(access): State<Arc<Access>>,
+    caller: Caller,
+    member: Membership,
+) -> Result<Html<String>, ApiError> {
+    member.require(Permission::RunSittings)?;
+    let study = study_api::read(State(studies), member).await?;
+    Ok(Html(study_sessions_page(
+        viewer(&access, &caller),
+        &study.0,
+    )))
 }
 
 pub(crate) async fn data(
