@@ -216,7 +216,7 @@ fn percent(score: Option<f64>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rhae_protocol::{RunIdentity, RunStatus};
+    use rhae_protocol::{RunIdentity, RunKind, RunStatus};
 
     use super::*;
 
@@ -224,7 +224,7 @@ mod tests {
     fn long_names_do_not_shift_the_columns() {
         let run = |agent: &str, folder: &str| RunListing {
             folder: folder.to_owned(),
-            kind: "plays".to_owned(),
+            kind: RunKind::Plays,
             run_id: String::new(),
             agent: agent.to_owned(),
             software: String::new(),
