@@ -49,6 +49,7 @@ mod xd08;
 mod xe92;
 mod ym39;
 mod zc67;
+mod zg58;
 
 pub use builtin::Builtin;
 pub use first_frames::first_frames;
@@ -70,4 +71,5 @@ registry::registry! {
     gr45::Gr45,
     zc67::Zc67,
     fm36::Fm36,
+    zg58::Zg58,
 }

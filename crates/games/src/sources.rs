@@ -21,6 +21,7 @@ pub(crate) fn further_sources(id: &str) -> &'static [&'static str] {
         "gr45-v1" => &[include_str!("gr45/minds.rs")],
         "zc67-v1" => &[include_str!("zc67/crew.rs")],
         "fm36-v1" => &[include_str!("fm36/breath.rs")],
+        "zg58-v1" => &[include_str!("zg58/band.rs")],
         _ => &[],
     }
 }

@@ -93,4 +93,5 @@ shipped! {
     gr45_passes "gr45-v1"
     zc67_passes "zc67-v1"
     fm36_passes "fm36-v1"
+    zg58_passes "zg58-v1"
 }

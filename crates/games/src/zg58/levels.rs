@@ -1,0 +1,360 @@
+//! The levels as text maps.
+//!
+//! In a map, cells are at odd columns and rows, corners of cells at even ones. `a` to `c` are beads and `#`
+//! is a rock. `o` is a peg of the first band, `x` one of the second band; the pegs that the band encloses
+//! at the start are upper case. A second map shows the frames of the beads. The comment before each
+//! level says what the level teaches.
+//!
+//! A seed other than 0 turns and mirrors the maps. The rules treat all directions equally, so that the
+//! optimum stays the same.
+
+use rhae_engine::{Frame, LevelIndex, Rng, TextMap};
+
+use super::band::{BANDS, Band, Cell, CellSet, MAX_BEADS, NOWHERE, Point, SIDE, bit};
+use super::{Board, Level, draw};
+
+/// The number of columns and rows of a map.
+const MAP_SIDE: usize = 2 * SIDE + 1;
+
+pub(super) struct LevelSpec {
+    pub(super) map: &'static str,
+    pub(super) frames: &'static str,
+}
+
+const LEVELS: [LevelSpec; 8] = [
+    // Pull the band over, move, and let go.
+    LevelSpec {
+        map: "
+            o-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-o-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-O-+-+-+-+-+-+
+            |.|.|.|a|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-O-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-O-+
+        ",
+        frames: "
+            .......
+            ....a..
+            .......
+            .......
+            .......
+            .......
+            .......
+        ",
+    },
+    // Different ways: take in both beads, let one go, move the other.
+    LevelSpec {
+        map: "
+            o-+-+-o-+-+-+-+
+            |.|.|.|.|.|.|.|
+            o-+-+-+-+-+-+-o
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-+
+            |a|.|.|.|.|.|.|
+            +-+-+-+-O-+-+-+
+            |b|.|.|.|.|.|.|
+            +-+-O-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            O-+-+-+-+-+-+-+
+        ",
+        frames: "
+            .......
+            .......
+            .b.....
+            .......
+            a......
+            .......
+            .......
+        ",
+    },
+    // The band is the only wall: press one bead against it to change the distance.
+    LevelSpec {
+        map: "
+            +-+-+-+-+-+-+-O
+            |.|.|.|.|.|.|.|
+            +-+-+-O-+-+-+-+
+            |.|.|.|.|.|b|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|a|.|.|
+            +-+-+-+-+-O-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-O-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-o-+-+-o-+
+        ",
+        frames: "
+            .....a.
+            .......
+            .......
+            .......
+            ...b...
+            .......
+            .......
+        ",
+    },
+    // One pull takes in two pegs and two beads. Choose the order of release.
+    LevelSpec {
+        map: "
+            +-+-O-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-o
+            |.|.|.|.|a|.|c|
+            +-O-+-+-+-+-o-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|b|.|
+            +-+-+-O-+-+-o-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-o-o-+-+-+-+
+        ",
+        frames: "
+            .......
+            .......
+            ...a...
+            .......
+            .....c.
+            .......
+            ..b....
+        ",
+    },
+    // Rocks inside the band hold single beads back while the rest moves.
+    LevelSpec {
+        map: "
+            +-O-O-+-O-+-O-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|b|.|c|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|#|.|.|.|.|
+            +-+-+-+-O-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|#|.|.|.|.|.|
+            +-+-+-+-+-+-O-+
+            |a|.|.|.|#|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|#|.|.|.|#|
+            o-+-+-+-+-+-+-+
+        ",
+        frames: "
+            .......
+            .c.....
+            ..#....
+            ..b....
+            .#.....
+            ..a.#..
+            ..#...#
+        ",
+    },
+    // Beads in the second band move opposite to the key.
+    LevelSpec {
+        map: "
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-O-+-+-O-+-X
+            |.|.|.|.|.|.|.|
+            +-o-+-+-+-+-+-+
+            |.|.|.|a|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            X-+-+-+-+-+-+-+
+            |.|.|.|.|.|b|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            X-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-O-x
+        ",
+        frames: "
+            .......
+            .......
+            .......
+            .......
+            .a....b
+            .......
+            .......
+        ",
+    },
+    // A bead inside both bands is held: overlap the bands to park it.
+    LevelSpec {
+        map: "
+            +-+-+-+-+-X-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-X-+-O-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-x-+
+            |.|.|b|.|a|.|.|
+            +-+-+-+-+-+-+-O
+            |.|.|.|.|.|.|.|
+            +-X-+-+-+-+-+-O
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-o-+-+-+-+
+        ",
+        frames: "
+            .......
+            .......
+            .......
+            ....a..
+            ......b
+            .......
+            .......
+        ",
+    },
+    // One key moves two beads apart; bands and rocks hold single beads back.
+    LevelSpec {
+        map: "
+            +-+-+-+-+-+-X-+
+            |.|.|.|.|.|#|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            X-+-+-+-+-O-+-+
+            |.|.|.|.|#|.|.|
+            +-+-+-+-+-+-X-+
+            |.|.|a|.|.|.|.|
+            x-+-+-+-+-+-+-+
+            |.|.|c|.|.|.|.|
+            +-+-+-+-O-+-+-+
+            |.|.|.|.|.|.|.|
+            O-+-x-+-+-+-+-+
+            |.|.|.|.|.|b|.|
+            +-+-+-+-+-+-+-O
+        ",
+        frames: "
+            .....#.
+            .......
+            ..b.#..
+            .a...c.
+            .......
+            .......
+            .......
+        ",
+    },
+];
+
+/// Builds a level. Seed 0 shows the maps as they are written.
+pub(super) fn level(index: LevelIndex, seed: u64) -> Level {
+    read(&LEVELS[index.get()], Orientation::new(index, seed))
+}
+
+/// How maps are turned and mirrored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Orientation {
+    is_mirrored: bool,
+    quarter_turns: u32,
+}
+
+impl Orientation {
+    pub(super) const AS_WRITTEN: Self = Self {
+        is_mirrored: false,
+        quarter_turns: 0,
+    };
+
+    const fn new(index: LevelIndex, seed: u64) -> Self {
+        if seed == 0 {
+            return Self::AS_WRITTEN;
+        }
+        let mut rng = Rng::new(seed, index.0 as u64);
+        Self {
+            is_mirrored: rng.below(2) == 1,
+            quarter_turns: rng.below(4),
+        }
+    }
+
+    const fn place(self, x: usize, y: usize) -> Point {
+        const LAST: usize = MAP_SIDE - 1;
+        let (mut x, mut y) = (if self.is_mirrored { LAST - x } else { x }, y);
+        let mut turns = 0;
+        while turns < self.quarter_turns {
+            (x, y) = (LAST - y, x);
+            turns += 1;
+        }
+        Point {
+            x: x as i8,
+            y: y as i8,
+        }
+    }
+}
+
+/// Reads a level.
+pub(super) fn read(spec: &LevelSpec, orientation: Orientation) -> Level {
+    let (map, frames) = (TextMap::new(spec.map), TextMap::new(spec.frames));
+    assert_eq!(
+        (map.width(), map.height()),
+        (MAP_SIDE, MAP_SIDE),
+        "{}",
+        spec.map
+    );
+    assert_eq!(
+        (frames.width(), frames.height()),
+        (SIDE, SIDE),
+        "{}",
+        spec.frames
+    );
+    let all = |wanted: &[u8]| {
+        map.iter()
+            .filter(|(_, _, sign)| wanted.contains(sign))
+            .map(|(x, y, sign)| (orientation.place(x, y), sign))
+            .collect::<Vec<_>>()
+    };
+    let bands: [_; BANDS] = [*b"oO", *b"xX"].map(|signs| all(&signs));
+    let enclosed = bands.each_ref().map(|pegs| {
+        let flags = pegs.iter().map(|(_, sign)| sign.is_ascii_uppercase());
+        flags
+            .enumerate()
+            .map(|(peg, flag)| u8::from(flag) << peg)
+            .sum()
+    });
+    let mut beads = [NOWHERE; MAX_BEADS];
+    let mut goals = [NOWHERE; MAX_BEADS];
+    for (bead, letter) in (0..MAX_BEADS).zip(b'a'..) {
+        if let Some(&(point, _)) = all(&[letter]).first() {
+            beads[bead] = cell(point);
+        }
+        if let Some((x, y)) = frames.find(letter).next() {
+            goals[bead] = cell(orientation.place(2 * x + 1, 2 * y + 1));
+        }
+    }
+    let bands = bands.map(|pegs| Band::new(pegs.into_iter().map(|(point, _)| point).collect()));
+    let mut level = Level {
+        lines: bands.each_ref().map(draw::lines),
+        bands,
+        rocks: all(b"#")
+            .into_iter()
+            .fold(0, |set: CellSet, (point, _)| set | bit(cell(point))),
+        count: beads.iter().filter(|&&bead| bead != NOWHERE).count(),
+        start: Board { enclosed, beads },
+        frames: goals,
+        background: Frame::filled(0),
+    };
+    level.background = draw::background(&level);
+    level
+}
+
+const fn cell(point: Point) -> Cell {
+    (point.y as usize / 2 * SIDE + point.x as usize / 2) as Cell
+}
