@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
-use axum::http::HeaderMap;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse as _, Response};
 use rhae_protocol::{ShareBody, ShareListing};
 
 use crate::ApiError;
@@ -47,18 +48,34 @@ pub(crate) async fn create(
     Ok(Json(shares.create(&caller, &request).await?))
 }
 
-/// Lists the links of the key, revoked ones included, the newest first.
+/// Lists the links of the key, revoked ones included, the newest first, a hundred at a time.
 #[utoipa::path(
     get,
     path = "/api/shares",
     tag = "links",
-    responses((status = OK, body = Vec<ShareListing>, description = "The links, without their paths"), Always)
+    params(("after" = Option<String>, Query, description = "The id of the last link of the page before. The header `Link` names the next page")),
+    responses((status = OK, body = Vec<ShareListing>, description = "The links, without their paths"), Always, Named)
 )]
 pub(crate) async fn list(
     State(shares): State<Arc<Shares>>,
     caller: Caller,
-) -> Result<Json<Vec<ShareListing>>, ApiError> {
-    Ok(Json(shares.list(&caller).await?))
+    RawQuery(query): RawQuery,
+) -> Result<Response, ApiError> {
+    let page = shares.list(&caller, link_after(query.as_deref())).await?;
+    let links = Json(page.shares);
+    Ok(match page.next {
+        Some(id) => {
+            let next = format!("</api/shares?after={id}>; rel=\"next\"");
+            ([(header::LINK, next)], links).into_response()
+        }
+        None => links.into_response(),
+    })
+}
+
+/// Returns the id in the query parameter `after`.
+pub(crate) fn link_after(query: Option<&str>) -> Option<&str> {
+    let mut pairs = query?.split('&');
+    pairs.find_map(|pair| pair.strip_prefix("after="))
 }
 
 /// Revokes a link permanently.

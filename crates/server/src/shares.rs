@@ -16,8 +16,8 @@ use crate::plays::Plays;
 use crate::share_token::ShareToken;
 use crate::{ApiError, Clock};
 
-/// The number of links in a list.
-const MAX_LISTED: u32 = 2000;
+/// The number of links on a page of a list.
+const PAGE_SIZE: u32 = 100;
 
 /// The links of a server.
 pub(crate) struct Shares {
@@ -42,6 +42,13 @@ pub(crate) struct Shared {
     /// Stands for the visitors of the link in limits, so that they do not use up those of the owner.
     pub(crate) holder: Owner,
     pub(crate) content: SharedContent,
+}
+
+/// A page of a list of links.
+pub(crate) struct SharePage {
+    pub(crate) shares: Vec<ShareListing>,
+    /// The id of the last link, if there may be more.
+    pub(crate) next: Option<String>,
 }
 
 pub(crate) enum SharedContent {
@@ -124,12 +131,32 @@ impl Shares {
         })
     }
 
-    /// Lists the caller's links, revoked ones included, the newest first. An administrator sees the
-    /// links of all owners.
-    pub(crate) async fn list(&self, caller: &Caller) -> Result<Vec<ShareListing>, ApiError> {
+    /// Returns a page of the links of the caller; for an administrator, of all links. `after` is the
+    /// id of the last link of the page before.
+    pub(crate) async fn list(
+        &self,
+        caller: &Caller,
+        after: Option<&str>,
+    ) -> Result<SharePage, ApiError> {
         let owner = (!caller.is_admin()).then_some(caller.owner);
-        let shares = self.store()?.shares(owner, MAX_LISTED).await?;
-        Ok(shares.iter().map(listing).collect())
+        let store = self.store()?;
+        let after = match after {
+            None => None,
+            Some(text) => {
+                let missing = || ApiError::NoSuchShare(text.to_owned());
+                let id: ShareId = text.parse().map_err(|_| missing())?;
+                let share = store.share(id).await?;
+                let share = share.filter(|share| owner.is_none_or(|owner| share.owner == owner));
+                Some((share.ok_or_else(missing)?.created_ms, id))
+            }
+        };
+        let shares = store.shares(owner, after, PAGE_SIZE).await?;
+        let is_full = shares.len() == PAGE_SIZE as usize;
+        let last = shares.last().filter(|_| is_full);
+        Ok(SharePage {
+            next: last.map(|share| share.id.to_string()),
+            shares: shares.iter().map(listing).collect(),
+        })
     }
 
     /// Revokes a link of the caller. An administrator may revoke any link.

@@ -84,7 +84,13 @@ pub trait ShareStore: Send + Sync {
     fn share(&self, id: ShareId) -> Pending<'_, Option<Share>>;
 
     /// Returns at most `limit` links, revoked or not, of one owner or of all. The newest comes first.
-    fn shares(&self, owner: Option<Owner>, limit: u32) -> Pending<'_, Vec<Share>>;
+    /// With `after`, the list starts behind the link with this time of creation and id.
+    fn shares(
+        &self,
+        owner: Option<Owner>,
+        after: Option<(u64, ShareId)>,
+        limit: u32,
+    ) -> Pending<'_, Vec<Share>>;
 
     /// Revokes a link permanently. Returns `false` if it does not exist, belongs to another owner
     /// than `owner`, or was revoked already. `None` stands for any owner.

@@ -37,11 +37,18 @@ struct Links<'a> {
     /// The path of a link that was just created.
     created: Option<&'a str>,
     rows: &'a [LinkRow],
+    more: Option<&'a str>,
 }
 
 /// Renders the list of links. `created` is the path of a link that was just created, which is shown
-/// only now.
-pub fn links_page(viewer: Viewer, created: Option<&str>, rows: &[LinkRow]) -> String {
+/// only now. `more` is the id of the last listed link if there may be older ones, to which the page
+/// then links.
+pub fn links_page(
+    viewer: Viewer,
+    created: Option<&str>,
+    rows: &[LinkRow],
+    more: Option<&str>,
+) -> String {
     render(&Links {
         page: Page {
             title: "Links",
@@ -52,6 +59,7 @@ pub fn links_page(viewer: Viewer, created: Option<&str>, rows: &[LinkRow]) -> St
         },
         created,
         rows,
+        more,
     })
 }
 
@@ -69,10 +77,15 @@ mod tests {
             revoked_at: revoked_at.map(str::to_owned),
         };
         let rows = [row(None), row(Some("2026-11-17T04:05:06Z"))];
-        let page = links_page(Viewer::KeyHolder, Some("/shared/0f"), &rows);
+        let page = links_page(
+            Viewer::KeyHolder,
+            Some("/shared/0f"),
+            &rows,
+            Some("00000000000000ff"),
+        );
         assert_eq!(page.matches(">Revoke<").count(), 1);
         insta::assert_snapshot!(rhae_testkit::page_outline(&page));
-        let empty = links_page(Viewer::KeyHolder, None, &[]);
+        let empty = links_page(Viewer::KeyHolder, None, &[], None);
         assert!(empty.contains("You have not published anything."));
     }
 }

@@ -16,7 +16,7 @@ use rhae_web::{CardView, LinkRow, card_page, links_page, replay_page};
 use serde_json::Value;
 
 use super::sign_in::{OptionalCaller, form_value};
-use super::{PageVisitor, cards, page_data, pages};
+use super::{PageVisitor, cards, page_data, pages, perception};
 use crate::ApiError;
 use crate::access::{Access, is_same_origin};
 use crate::games::Games;
@@ -24,7 +24,8 @@ use crate::listeners::Listeners;
 use crate::network::ClientAddress;
 use crate::play_api;
 use crate::run_pages::{page_response, runs_after};
-use crate::shares::{ShareRequest, Shared, SharedContent, Shares};
+use crate::share_api::link_after;
+use crate::shares::{SharePage, ShareRequest, Shared, SharedContent, Shares};
 
 /// Shows what a link publishes.
 pub(crate) async fn page(
@@ -129,6 +130,17 @@ pub(crate) async fn reasoning(
     page_data::reasoning_of(shares.content().1, &facts, query.as_deref()).await
 }
 
+pub(crate) async fn perception(
+    State(shares): State<Arc<Shares>>,
+    State(listeners): State<Arc<Listeners>>,
+    Path(token): Path<String>,
+    address: ClientAddress,
+) -> Result<Json<Value>, ApiError> {
+    let (holder, facts) = play(&shares, &token).await?;
+    let plays = shares.content().1;
+    perception::perception_of(plays, &listeners, holder, &facts, address).await
+}
+
 pub(crate) async fn times(
     State(shares): State<Arc<Shares>>,
     State(listeners): State<Arc<Listeners>>,
@@ -143,9 +155,11 @@ pub(crate) async fn times(
 pub(crate) async fn links(
     State(shares): State<Arc<Shares>>,
     visitor: PageVisitor,
+    RawQuery(query): RawQuery,
 ) -> Result<Html<String>, ApiError> {
-    let rows = shares.list(&visitor.caller).await?;
-    Ok(Html(links_page(visitor.viewer, None, &rows_of(&rows))))
+    let after = link_after(query.as_deref());
+    let page = shares.list(&visitor.caller, after).await?;
+    Ok(Html(page_of(&visitor, None, &page)))
 }
 
 /// Publishes a scorecard or a replay, and shows its link once.
@@ -164,8 +178,8 @@ pub(crate) async fn publish(
         _ => return Err(ApiError::NoSuchPath),
     };
     let created = shares.create(&visitor.caller, &request).await?;
-    let rows = shares.list(&visitor.caller).await?;
-    let page = links_page(visitor.viewer, created.path.as_deref(), &rows_of(&rows));
+    let page = shares.list(&visitor.caller, None).await?;
+    let page = page_of(&visitor, created.path.as_deref(), &page);
     Ok((StatusCode::CREATED, Html(page)).into_response())
 }
 
@@ -184,7 +198,7 @@ pub(crate) async fn revoke(
     Ok(Redirect::to("/links").into_response())
 }
 
-fn rows_of(shares: &[ShareListing]) -> Vec<LinkRow> {
+fn page_of(visitor: &PageVisitor, created: Option<&str>, page: &SharePage) -> String {
     let row = |share: &ShareListing| LinkRow {
         id: share.id.clone(),
         card_id: share.card_id.clone(),
@@ -192,5 +206,6 @@ fn rows_of(shares: &[ShareListing]) -> Vec<LinkRow> {
         created_at: share.created_at.clone(),
         revoked_at: share.revoked_at.clone(),
     };
-    shares.iter().map(row).collect()
+    let rows: Vec<LinkRow> = page.shares.iter().map(row).collect();
+    links_page(visitor.viewer, created, &rows, page.next.as_deref())
 }

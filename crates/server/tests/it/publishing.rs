@@ -78,6 +78,33 @@ fn link_is_read_only_and_ends_when_it_is_revoked() {
 }
 
 #[test]
+fn list_of_links_has_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = start(folder.path());
+    let owner = server.client(&server.key(&[GameSet::Public]));
+    let card = owner.open_card(&json!({}));
+    for _ in 0..101 {
+        publish(&owner, &json!({"card_id": card}));
+    }
+    let first = owner.get("/api/shares");
+    let next = first.headers.iter().find(|(name, _)| name == "link");
+    let next = next.unwrap().1.strip_prefix('<').unwrap();
+    let (next, _) = next.split_once(">; rel=\"next\"").unwrap();
+    let first = first.success();
+    let first = first.as_array().unwrap();
+    let second = owner.get(next);
+    assert!(second.headers.iter().all(|(name, _)| name != "link"));
+    let second = second.success();
+    assert_eq!((first.len(), second.as_array().unwrap().len()), (100, 1));
+    assert!(!first.contains(&second[0]));
+    // Links of others are not known to a key.
+    let other = server.client(&server.key(&[GameSet::Public]));
+    other.get(next).assert_error(404, "SERVER_ERROR");
+    let unknown = owner.get("/api/shares?after=5");
+    unknown.assert_error(404, "SERVER_ERROR");
+}
+
+#[test]
 fn only_the_owner_publishes_and_only_the_owner_or_an_administrator_revokes() {
     let folder = tempfile::tempdir().unwrap();
     let server = start(folder.path());

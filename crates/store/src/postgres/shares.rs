@@ -59,14 +59,22 @@ impl ShareStore for PostgresStore {
         }))
     }
 
-    fn shares(&self, owner: Option<Owner>, limit: u32) -> Pending<'_, Vec<Share>> {
+    fn shares(
+        &self,
+        owner: Option<Owner>,
+        after: Option<(u64, ShareId)>,
+        limit: u32,
+    ) -> Pending<'_, Vec<Share>> {
         Box::pin(self.deadlines.read(async move {
             let query = sqlx::query(
-                "SELECT * FROM rhae.shares WHERE $1::bytea IS NULL OR owner = $1
-                 ORDER BY created_ms DESC, id LIMIT $2",
+                "SELECT * FROM rhae.shares WHERE ($1::bytea IS NULL OR owner = $1)
+                 AND ($2::bigint IS NULL OR created_ms < $2 OR (created_ms = $2 AND id > $3))
+                 ORDER BY created_ms DESC, id LIMIT $4",
             );
             let query = query
                 .bind(owner.map(|owner| owner.0.to_vec()))
+                .bind(after.map(|(created_ms, _)| created_ms.cast_signed()))
+                .bind(after.map(|(_, id)| id.to_string()))
                 .bind(i64::from(limit));
             query
                 .fetch_all(&self.pool)

@@ -74,12 +74,20 @@ impl ShareStore for SqliteStore {
         })
     }
 
-    fn shares(&self, owner: Option<Owner>, limit: u32) -> Pending<'_, Vec<Share>> {
+    fn shares(
+        &self,
+        owner: Option<Owner>,
+        after: Option<(u64, ShareId)>,
+        limit: u32,
+    ) -> Pending<'_, Vec<Share>> {
         self.read(move |file| {
-            let statement = "SELECT * FROM shares WHERE ?1 IS NULL OR owner = ?1
-                 ORDER BY created_ms DESC, id LIMIT ?2";
+            let statement = "SELECT * FROM shares WHERE (?1 IS NULL OR owner = ?1)
+                 AND (?2 IS NULL OR created_ms < ?2 OR (created_ms = ?2 AND id > ?3))
+                 ORDER BY created_ms DESC, id LIMIT ?4";
             let owner = owner.map(|owner| owner.0);
-            all(file, statement, params![owner, limit], share)
+            let created = after.map(|(created_ms, _)| created_ms.cast_signed());
+            let id = after.map(|(_, id)| id.to_string());
+            all(file, statement, params![owner, created, id, limit], share)
         })
     }
 

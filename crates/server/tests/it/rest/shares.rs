@@ -92,6 +92,8 @@ fn links_are_created_listed_and_revoked() {
     let path = format!("/api/shares/{of_card}");
     exchanges.send("share_revoke", &client, "DELETE", &path, None, "");
     exchanges.get("share_list", &client, "/api/shares");
+    let unknown_page = "/api/shares?after=0000000000000000";
+    exchanges.get("share_list_after_unknown_link", &client, unknown_page);
     let unknown = "/api/shares/0000000000000000";
     exchanges.send("share_revoke_unknown", &client, "DELETE", unknown, None, "");
 }
