@@ -219,11 +219,18 @@ class RunProgress:
     #: The number of actions taken, including those of running plays.
     actions: int
 
+class ComparisonPage:
+    """A comparison as a page."""
+
+    html: str
+    #: Notes about replays that are missing.
+    notes: list[str]
+
 class Comparison:
     def json(self) -> str: ...
     def text(self, width: int) -> str: ...
     def csv(self) -> str: ...
-    def page(self, replays: bool) -> tuple[str, list[str]]: ...
+    def page(self, replays: bool) -> ComparisonPage: ...
 
 def compare(
     folders: list[str], force: bool, seen: list[str] | None, unseen: list[str] | None, games: GamesRequest

@@ -255,7 +255,7 @@ class _ExploreRequest:
     max_depth: int | None
     seconds: float
     memory_mb: int
-    threads: int
+    jobs: int
     checks: int | None
     deep: bool
 
@@ -272,7 +272,7 @@ def explore(
     max_depth: int | None = None,
     seconds: float = 60.0,
     memory_mb: int = 1024,
-    threads: int = 1,
+    jobs: int = 1,
     checks: int | None = None,
     deep: bool = False,
     games_dir: GamesDir | None = None,
@@ -293,7 +293,8 @@ def explore(
         max_depth: The maximum number of actions from the start.
         seconds: The time limit for each phase: reaching the level, searching it, and analysing it.
         memory_mb: The memory limit for the graph and its analysis.
-        threads: The number of search threads. The graph does not depend on it.
+        jobs: The number of search threads, or of processes for a hosted game. The graph does not depend
+            on it.
         checks: The number of random actions that check the graph; 2,000 if ``None``, or 200 for
             hosted games.
         deep: Identify states of a hosted game by its complete Python state.
@@ -325,7 +326,7 @@ def explore(
         max_depth=max_depth,
         seconds=seconds,
         memory_mb=memory_mb,
-        threads=threads,
+        jobs=jobs,
         checks=checks,
         deep=deep,
     )

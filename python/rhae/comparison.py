@@ -39,10 +39,10 @@ class Comparison:
 
         A warning names a play whose replay is missing.
         """
-        page, notes = self._comparison.page(replays)
-        for note in notes:
+        page = self._comparison.page(replays)
+        for note in page.notes:
             warnings.warn(note, stacklevel=2)
-        return page
+        return page.html
 
     def _repr_html_(self) -> str:
         return page_frame(self.to_html(replays=False))

@@ -27,6 +27,11 @@ def test_report_of_a_level_equals_that_of_the_program(tmp_path: Path) -> None:
     assert (level.p_win.lower, level.p_win.fraction) == (printed["p_win"]["lower"], printed["p_win"]["fraction"])
 
 
+def test_graph_does_not_depend_on_jobs() -> None:
+    one, two = (rhae.explore("bx20", checks=0, jobs=jobs) for jobs in (1, 2))
+    assert (one.nodes, one.edges, one.shortest_win) == (two.nodes, two.edges, two.shortest_win)
+
+
 def test_limited_search_reports_its_limit() -> None:
     level = rhae.explore("kq19", level=3, max_states=2_000, checks=0)
     assert (level.complete, level.stopped_by) == (False, "nodes")

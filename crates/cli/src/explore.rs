@@ -66,8 +66,8 @@ pub(crate) struct ExploreArgs {
     #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
     memory: u32,
     /// Number of search threads, or of processes for a hosted game; the graph does not depend on it
-    #[arg(long, visible_alias = "jobs", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
-    threads: u16,
+    #[arg(long, alias = "threads", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    jobs: u16,
     /// Number of random actions that check the graph against the environment [default: 2,000; 200
     /// for hosted games]
     #[arg(long)]
@@ -113,7 +113,7 @@ impl ExploreArgs {
             search: SearchOptions {
                 limits,
                 all_clicks: self.all_clicks,
-                threads: usize::from(self.threads),
+                threads: usize::from(self.jobs),
             },
             seed: self.seed,
             within: self.within,

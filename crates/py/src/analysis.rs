@@ -64,7 +64,7 @@ pub(crate) struct ExploreRequest {
     max_depth: Option<usize>,
     seconds: f64,
     memory_mb: usize,
-    threads: usize,
+    jobs: usize,
     checks: Option<u32>,
     deep: bool,
 }
@@ -72,9 +72,9 @@ pub(crate) struct ExploreRequest {
 impl ExploreRequest {
     fn options(&self) -> PyResult<ExploreOptions> {
         let seconds = Duration::try_from_secs_f64(self.seconds).map_err(invalid)?;
-        if seconds.is_zero() || self.max_states == 0 || self.memory_mb == 0 || self.threads == 0 {
+        if seconds.is_zero() || self.max_states == 0 || self.memory_mb == 0 || self.jobs == 0 {
             return Err(PyValueError::new_err(
-                "seconds, max_states, memory_mb and threads must be more than 0",
+                "seconds, max_states, memory_mb and jobs must be more than 0",
             ));
         }
         Ok(ExploreOptions {
@@ -86,7 +86,7 @@ impl ExploreRequest {
                     bytes: self.memory_mb.saturating_mul(1 << 20),
                 },
                 all_clicks: self.all_clicks,
-                threads: self.threads.min(256),
+                threads: self.jobs.min(256),
             },
             seed: self.seed,
             within: self.within,

@@ -98,7 +98,7 @@ mod _native {
     #[pymodule_export]
     use crate::run::{RunProgress, run};
     #[pymodule_export]
-    use crate::run_tables::{Comparison, compare, load_runs};
+    use crate::run_tables::{Comparison, ComparisonPage, compare, load_runs};
     #[pymodule_export]
     use crate::state_key::{representative_clicks, state_key};
     #[pymodule_export]

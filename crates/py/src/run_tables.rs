@@ -43,6 +43,14 @@ pub(crate) struct Comparison {
     games: Games,
 }
 
+/// A comparison as a page.
+#[pyclass(frozen, get_all, module = "rhae._native")]
+pub(crate) struct ComparisonPage {
+    html: String,
+    /// Notes about replays that are missing.
+    notes: Vec<String>,
+}
+
 #[pymethods]
 impl Comparison {
     /// Returns the comparison in the form of `rhae compare --json`.
@@ -60,9 +68,8 @@ impl Comparison {
         comparison_csv(&self.comparison)
     }
 
-    /// Returns the page that `rhae compare --html` writes, and notes about replays that are
-    /// missing. Without `replays` the page has no replays.
-    fn page(&self, py: Python<'_>, replays: bool) -> (String, Vec<String>) {
+    /// Returns the page that `rhae compare --html` writes. Without `replays` it has no replays.
+    fn page(&self, py: Python<'_>, replays: bool) -> ComparisonPage {
         py.detach(|| {
             let (films, notes) = if replays {
                 self::replays(&self.comparison.runs, &self.games)
@@ -70,7 +77,10 @@ impl Comparison {
                 Default::default()
             };
             let published = published_for(&self.comparison.runs);
-            (compare_page(&self.comparison, &films, &published), notes)
+            ComparisonPage {
+                html: compare_page(&self.comparison, &films, &published),
+                notes,
+            }
         })
     }
 }
