@@ -20,6 +20,7 @@ mod interrupt;
 mod keys;
 mod listed;
 mod llm;
+mod merge;
 mod models;
 mod output;
 mod play;
@@ -29,6 +30,8 @@ mod replay;
 mod report;
 mod run;
 mod run_args;
+#[cfg(feature = "server")]
+mod run_on;
 mod runs;
 mod score;
 #[cfg(feature = "server")]
@@ -36,6 +39,8 @@ mod serve;
 #[cfg(feature = "server")]
 mod study;
 mod validate;
+#[cfg(feature = "server")]
+mod work;
 
 use std::process::ExitCode;
 
@@ -82,6 +87,9 @@ macro_rules! commands {
 // Every subcommand, in the order of the help text. A subcommand is one module and one line here.
 commands! {
     Run(Box<run::RunArgs>) => |args| run::run(&args);
+    Merge(merge::MergeArgs) => |args| merge::run(&args);
+    #[cfg(feature = "server")]
+    Work(work::WorkArgs) => |args| work::run(&args);
     Runs(runs::RunsArgs) => |args| runs::run(&args);
     Compare(Box<compare::CompareArgs>) => |args| compare::run(&args);
     Report(Box<report::ReportArgs>) => |args| report::run(&args);

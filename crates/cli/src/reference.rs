@@ -40,6 +40,11 @@ const VARIABLES: &[Variable] = &[
         meaning: "Id of the play; `rhae run --agent-cmd` sets it",
     },
     Variable {
+        name: "RAY_ADDRESS",
+        readers: "`rhae run --on ray`",
+        meaning: "Address of the Ray cluster, if `--on` does not name one",
+    },
+    Variable {
         name: "NO_COLOR",
         readers: "all commands",
         meaning: "If set, output has no colours",
@@ -188,6 +193,9 @@ const fn meaning(code: Code) -> &'static str {
         }
         Code::StudyLimitReached => {
             "The time of the environment or of the sitting is up, or another environment is in progress; `GET /api/sitting` returns the current step."
+        }
+        Code::BoardRejected => {
+            "The rules of the board do not accept the request; the message names the rule. Nothing was changed."
         }
         Code::HostNotAllowed => {
             "A server with open access does not serve the host name that the request contains."

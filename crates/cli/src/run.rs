@@ -5,18 +5,21 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 
-use anyhow::Result;
+#[cfg(feature = "server")]
+use anyhow::ensure;
+use anyhow::{Context, Result};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rhae_agents::AGENTS;
 use rhae_harness::{
     Budget, CONTEXT_TOKENS_RANGE, Consent, HarnessError, LocatedRun, LocationRequest, ModelOptions,
-    Progress, REPEAT_RANGE, Results, ResumeOptions, RunEstimate, RunRequest, models_for_agent,
-    open_run,
+    Progress, REPEAT_RANGE, Results, ResumeOptions, RunEstimate, RunRequest, ShardResults,
+    models_for_agent, open_run, read_baselines,
 };
-use rhae_protocol::{Ending, Scorecard};
-use rhae_report::card_table;
+use rhae_protocol::{Ending, Scorecard, Shard, TierFile};
+use rhae_report::{card_table, tier_summary_text};
 use rhae_scoring::Method;
 
 use crate::hosted_games::HostedGamesArgs;
@@ -25,16 +28,18 @@ use crate::listed;
 use crate::models::ModelsArgs;
 use crate::output;
 use crate::run_args::{IdentityArgs, LimitArgs};
+#[cfg(feature = "server")]
+use crate::run_on::Engine;
 
 pub(crate) use rhae_harness::read_recording;
 
 /// The exit code of a run in which an environment failed, so that results are missing. `rhae
 /// validate` has the same code for an incomplete validation.
-const INCOMPLETE: u8 = 3;
+pub(crate) const INCOMPLETE: u8 = 3;
 
 /// Run an agent on environments and write a scorecard, recordings and a report.
 ///
-/// Without flags the built-in explorer plays every environment.
+/// Without flags the built-in explorer plays the set `demo`, every built-in environment.
 ///
 /// A run is a first encounter: RESET restarts the level and counts as an action. Where the official
 /// engine would restart the whole game, nothing happens and nothing is counted.
@@ -48,6 +53,9 @@ const INCOMPLETE: u8 = 3;
   rhae run --games-dir environment_files --games ls20,kq19
   rhae run --agent-cmd \"python my_agent.py\" --out runs/mine
   rhae run --resume runs/mine
+  rhae run --agent random --repeat 5 --on local:2
+  rhae run --agent explorer --repeat 20 --on slurm:short --workers 8
+  rhae run --agent random --repeat 5 --shard 0/2 --out shards/0
   rhae run --agent model:big --games kq19 --max-cost 20
   rhae run --agent rgb:big --games kq19 --max-cost 20
   rhae run --agent orchestrator:big,theorist=small --games kq19 --estimate
@@ -60,7 +68,8 @@ pub(crate) struct RunArgs {
     /// Shell command of an agent that exchanges JSON lines, see docs/agents.md
     #[arg(long)]
     agent_cmd: Option<String>,
-    /// Environments, separated by commas, or `all` [default: the games of --games-dir, otherwise all]
+    /// Environments or named sets, separated by commas, or `all` [default: the games of --games-dir,
+    /// otherwise the set `demo`]
     #[arg(long)]
     games: Option<String>,
     /// Seed of the agent; each further repeat uses the next number
@@ -79,6 +88,16 @@ pub(crate) struct RunArgs {
     /// Scoring method
     #[arg(long, default_value = Method::DEFAULT.name(), value_parser = listed::method())]
     method: Method,
+    /// Published baselines of a human study, which replace those of the environments (docs/study.md)
+    #[arg(long, value_name = "FILE", conflicts_with = "server")]
+    baselines: Option<PathBuf>,
+    /// Play the easiest environments first, and further ones only after progress that luck does not
+    /// explain. The file comes from `rhae board tiers`
+    #[arg(long, value_name = "FILE", conflicts_with = "env_seed")]
+    tiers: Option<PathBuf>,
+    /// Play every tier, whatever the earlier ones showed
+    #[arg(long, requires = "tiers")]
+    all: bool,
     /// Time limit of the agent for one action, in seconds [default: 60; for a model as configured]
     #[arg(long)]
     step_timeout: Option<f64>,
@@ -97,8 +116,23 @@ pub(crate) struct RunArgs {
     competition: bool,
     /// Resume an interrupted run; only limits, --key and --models may be given again. If other users
     /// can change the folder, --agent-cmd and --server must be repeated
-    #[arg(long, conflicts_with_all = ["agent", "games", "seed", "env_seed", "repeat", "budget", "method", "step_timeout", "out", "competition", "keep_reasoning", "context_tokens", "max_iterations", "max_depth"])]
+    #[arg(long, conflicts_with_all = ["agent", "games", "seed", "env_seed", "repeat", "budget", "method", "baselines", "tiers", "step_timeout", "out", "competition", "keep_reasoning", "context_tokens", "max_iterations", "max_depth"])]
     resume: Option<PathBuf>,
+    /// Play one of N parts of the run, I/N with I from 0, in the folder of --out. The same command
+    /// continues an interrupted shard; `rhae merge` joins the shards (docs/clusters.md)
+    #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["server", "resume", "tiers", "estimate", "dry_run"])]
+    shard: Option<Shard>,
+    /// Play elsewhere: `local:N` starts N worker processes on this machine, `slurm[:PARTITION]`
+    /// submits an array of shards and waits for it, `ray[:ADDRESS]` starts workers on a Ray cluster
+    /// (docs/clusters.md)
+    #[cfg(feature = "server")]
+    #[arg(long, value_name = "ENGINE", conflicts_with_all = ["server", "shard", "tiers", "estimate", "dry_run"])]
+    on: Option<Engine>,
+    /// Maximum number of shards of a Slurm array, or number of workers on a Ray cluster [default: 16
+    /// shards; the number of CPUs of the Ray cluster]
+    #[cfg(feature = "server")]
+    #[arg(long, value_name = "N", requires = "on", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    workers: Option<u32>,
     /// Print the requests, tokens and cost that a model will need in each environment, and stop
     /// before anything is sent
     #[arg(long, conflicts_with = "resume")]
@@ -151,6 +185,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     if args.estimate || args.dry_run {
         return preview(args);
     }
+    #[cfg(feature = "server")]
+    if let Some(Engine::Slurm(partition)) = &args.on {
+        return run_on_slurm(args, partition.as_deref());
+    }
     let run = match &args.resume {
         Some(folder) => resumed(args, folder)?,
         None => started(args)?,
@@ -160,13 +198,60 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     }
     let interrupt = interrupt_flag()?;
     let bar = bar(args.json);
-    let results = run.execute(
-        &interrupt,
-        &mut |progress| show(&bar, progress),
-        &|message| eprintln!("{}", output::plain(message)),
-    )?;
+    let results = execute(args, &run, &interrupt, &mut |progress| show(&bar, progress))?;
     bar.finish_and_clear();
     report(&results, args.json)
+}
+
+/// Executes a run in this process, or with the workers that the flags describe.
+fn execute(
+    args: &RunArgs,
+    run: &LocatedRun,
+    interrupt: &AtomicBool,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Results> {
+    #[cfg(feature = "server")]
+    if let Some(engine) = &args.on {
+        ensure!(
+            args.limits.jobs().is_none(),
+            "a worker plays one play at a time, so --on has no use for --jobs; change the number of workers"
+        );
+        let (workers, hosted) = (args.workers, &args.hosted);
+        return crate::run_on::execute(run, engine, workers, hosted, interrupt, progress);
+    }
+    let notify = |message: &str| eprintln!("{}", output::plain(message));
+    #[cfg(not(feature = "server"))]
+    let _ = args;
+    Ok(run.execute(interrupt, progress, &notify)?)
+}
+
+/// Executes a new run as a Slurm array.
+#[cfg(feature = "server")]
+fn run_on_slurm(args: &RunArgs, partition: Option<&str>) -> Result<ExitCode> {
+    ensure!(
+        args.resume.is_none(),
+        "a run on Slurm is continued by the same command; remove --resume"
+    );
+    let load = |folders: &[PathBuf]| args.hosted.games_in(folders);
+    let preview = location(args).preview(request(args)?, load)?;
+    for note in &preview.notes {
+        eprintln!("note: {}", output::plain(note));
+    }
+    let interrupt = interrupt_flag()?;
+    let bar = bar(args.json);
+    let results = crate::run_on::execute_on_slurm(
+        partition,
+        args.workers,
+        &preview,
+        &args.hosted,
+        &interrupt,
+        &mut |progress| show(&bar, progress),
+    )?;
+    bar.finish_and_clear();
+    match results {
+        Some(results) => report(&results, args.json),
+        None => Ok(INTERRUPTED.into()),
+    }
 }
 
 /// Prints what a run would do.
@@ -195,7 +280,11 @@ fn preview(args: &RunArgs) -> Result<ExitCode> {
 
 /// Prepares a new run.
 fn started(args: &RunArgs) -> Result<LocatedRun> {
-    location(args).prepare(request(args)?, |folders| args.hosted.games_in(folders))
+    let load = |folders: &[PathBuf]| args.hosted.games_in(folders);
+    match args.shard {
+        Some(shard) => location(args).prepare_shard(request(args)?, shard, load),
+        None => location(args).prepare(request(args)?, load),
+    }
 }
 
 /// Returns the new run that the flags describe.
@@ -216,10 +305,20 @@ fn request(args: &RunArgs) -> Result<RunRequest> {
         jobs: args.limits.jobs(),
         out: args.out.clone(),
         competition: args.competition,
+        baselines: args.baselines.as_deref().map(read_baselines).transpose()?,
+        tiers: args.tiers.as_deref().map(read_tiers).transpose()?,
+        all_tiers: args.all,
         model: model_options(args, agent)?,
         identity: args.identity.resolve(),
         ..RunRequest::default()
     })
+}
+
+/// Reads the order of the environments by ease.
+fn read_tiers(file: &Path) -> Result<TierFile> {
+    let name = file.display();
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read `{name}`"))?;
+    serde_json::from_str(&text).with_context(|| format!("`{name}` is not a file of tiers"))
 }
 
 /// Prepares a run that an earlier process started.
@@ -290,7 +389,7 @@ fn model_options(args: &RunArgs, agent: Option<&str>) -> Result<ModelOptions> {
 }
 
 /// Prints the results of a run and returns the exit code.
-fn report(results: &Results, json: bool) -> Result<ExitCode> {
+pub(crate) fn report(results: &Results, json: bool) -> Result<ExitCode> {
     if json {
         output::print_json(&results.summary)?;
     } else {
@@ -299,6 +398,9 @@ fn report(results: &Results, json: bool) -> Result<ExitCode> {
             &results.summary,
             output::width(),
         ))?;
+        if let Some(tiers) = &results.summary.tiers {
+            output::print(&tier_summary_text(tiers))?;
+        }
         output::print(&format!("report: {}", results.summary.report))?;
     }
     for ending in [
@@ -310,6 +412,9 @@ fn report(results: &Results, json: bool) -> Result<ExitCode> {
         for reason in reasons(&results.cards, &ending) {
             eprintln!("{ending}: {}", output::plain(&reason));
         }
+    }
+    if let Some(shard) = &results.shard {
+        return Ok(report_shard(results, shard));
     }
     if !results.summary.finished {
         eprintln!(
@@ -327,6 +432,33 @@ fn report(results: &Results, json: bool) -> Result<ExitCode> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Says how a shard can be joined with the others or continued, and returns the exit code.
+fn report_shard(results: &Results, outcome: &ShardResults) -> ExitCode {
+    let ShardResults {
+        shard,
+        plays,
+        of,
+        finished,
+    } = outcome;
+    let folder = &results.summary.folder;
+    if !finished {
+        eprintln!(
+            "interrupted: shard {shard} is not complete; continue with the same command or `rhae run --resume {folder}`"
+        );
+        return INTERRUPTED.into();
+    }
+    eprintln!(
+        "shard {shard} is complete: {plays} of {of} plays; the others count as missing until `rhae merge` joins the shards"
+    );
+    if *plays > 0 && results.summary.failed_plays as usize == *plays {
+        ExitCode::FAILURE
+    } else if results.summary.failed_environments > 0 {
+        INCOMPLETE.into()
+    } else {
+        ExitCode::SUCCESS
+    }
 }
 
 /// Returns the distinct reasons of all plays with this ending, each with the number of plays.

@@ -27,6 +27,9 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 const WATCH_INTERVAL: Duration = Duration::from_millis(100);
 /// The time that a task has to write partial results before its time limit, in seconds.
 const NOTICE_S: u32 = 90;
+/// The number of times that a task queues itself again, so that a play that takes longer than the time
+/// limit does not do so forever.
+const MAX_RESTARTS: u32 = 50;
 /// Parts of the names of variables that may be secrets.
 const SECRETS: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
 
@@ -144,7 +147,13 @@ stop() {{
     kill -TERM "$child"
     wait "$child"
 }}
-trap 'stop; scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}"; exit 0' USR1
+again() {{
+    stop
+    [ "${{SLURM_RESTART_COUNT:-0}}" -lt {MAX_RESTARTS} ] || exit 1
+    scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}"
+    exit 0
+}}
+trap again USR1
 trap 'stop; exit 143' TERM
 {} --shard "$SLURM_ARRAY_TASK_ID/{}" --out {}/"$SLURM_ARRAY_TASK_ID" &
 child=$!

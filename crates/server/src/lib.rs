@@ -14,7 +14,7 @@
 //!    rate limit, and reads the body within its size and time limits. With open access it refuses
 //!    foreign host names (`network`).
 //! 3. `routes` selects a handler: `game_api`, `card_api`, `commands`, `play_api`, `events`,
-//!    `share_api`, `sitting_api`, `study_api`, or a page in `web`. The handler gets the services that
+//!    `share_api`, `sitting_api`, `study_api`, `board_api`, or a page in `web`. The handler gets the services that
 //!    it needs (`state`): `games`, `access`, `cards`, `plays`, `listeners`, `shares` or `studies`,
 //!    each with its own state.
 //! 4. A command takes its play out of the play's slot in memory (`plays`). If the play is not in
@@ -88,6 +88,8 @@
 
 mod access;
 mod blocking;
+mod board_api;
+mod boards;
 mod body;
 mod card_api;
 mod cards;
@@ -130,6 +132,7 @@ mod study_report_api;
 mod tls;
 mod verify;
 mod web;
+mod work_endpoint;
 
 pub use clock::{Clock, SystemClock};
 pub use error::{ApiError, Code};
@@ -143,3 +146,4 @@ pub use server::{Config, Server, Visitors};
 pub use studies::Identities;
 pub use tls::{Tls, TlsError};
 pub use verify::{VerifyProgress, verify};
+pub use work_endpoint::{WorkEndpoint, WorkHandler};
