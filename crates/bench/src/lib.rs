@@ -3,7 +3,7 @@
 //! | type | measures |
 //! | --- | --- |
 //! | [`EngineBench`] | actions and frames per second of every environment |
-//! | [`AgentsBench`] | levels completed by the built-in agents |
+//! | [`AgentsBench`] | levels completed by the built-in agents and by external ones |
 //! | [`ServerBench`] | CPU time, commits and latency of an action on the server |
 //! | [`ValidateBench`] | the cost of validating the built-in environments |
 //! | [`PythonBench`] | the Python package compared with the official engine |
@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-pub use agents::{AgentBench, AgentsBench, LevelsBench};
+pub use agents::{AgentBench, AgentsBench, LevelsBench, ReferenceComparison};
 pub use engine::{EngineBench, EnvironmentBench};
 pub use error::BenchError;
 pub use hosted::{HostedBench, HostedOptions};
