@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use rhae_protocol::{Digest, JournalLine, RunConfig};
+use rhae_protocol::{Digest, EnvironmentVersion, JournalLine, RunConfig};
 use rhae_store::BoardFile;
 use rhae_study::{digest, text_digest};
 
@@ -88,6 +88,16 @@ impl RunFiles {
 
     pub(crate) fn journal(&self) -> Option<&str> {
         self.get(JOURNAL)
+    }
+
+    /// Returns the environments that the journal names.
+    pub(crate) fn environments(&self) -> Vec<EnvironmentVersion> {
+        let lines = self.journal().unwrap_or_default().lines();
+        let plays = lines.filter_map(|line| match serde_json::from_str(line) {
+            Ok(JournalLine::Play { result, .. }) => Some(result.game_id.as_str().into()),
+            _ => None,
+        });
+        plays.collect()
     }
 
     /// Returns the hash of the names and the hashes of all files.

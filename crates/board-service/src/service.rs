@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rhae_board::{Board, Command, ORGANISER};
+use rhae_board::{Board, Command, ORGANISER, check_environment};
 use rhae_engine::Catalog;
 use rhae_protocol::{
     BoardCheck, BoardClaim, BoardDefinition, BoardEvent, BoardId, BoardRecord, BoardSystem, Digest,
@@ -287,7 +287,7 @@ impl BoardService {
         commit(id, &mut board, &all)?;
         let mut files = Vec::new();
         for run in &submission.runs {
-            let (command, stored) = run_command(&board, entry, run, catalog);
+            let (command, stored) = run_command(&board, entry, run, catalog)?;
             let records = board.prepare(now_ms, ORGANISER, &command)?;
             commit(id, &mut board, &records)?;
             all.extend(records);
@@ -310,7 +310,7 @@ impl BoardService {
         catalog: &dyn Catalog,
     ) -> Result<Vec<BoardRecord>, BoardError> {
         let board = self.load(id).await?;
-        let (command, files) = run_command(&board, entry, run, catalog);
+        let (command, files) = run_command(&board, entry, run, catalog)?;
         self.execute(id, now_ms, ORGANISER, &command, files).await
     }
 
@@ -387,15 +387,19 @@ impl BoardService {
 }
 
 /// Returns the command that adds a run, or that records why it is not accepted, with the files to
-/// store.
+/// store. Fails for a run on environments of another set.
 fn run_command(
     board: &Board,
     entry: &EntryId,
     run: &RunFiles,
     catalog: &dyn Catalog,
-) -> (Command, Vec<BoardFile>) {
+) -> Result<(Command, Vec<BoardFile>), BoardError> {
     let entry = entry.clone();
-    match verify_run(&board.state().definition, run, catalog) {
+    // A run on another set is refused even if the catalogue cannot replay it.
+    for environment in run.environments() {
+        check_environment(&board.state().definition, &environment)?;
+    }
+    Ok(match verify_run(&board.state().definition, run, catalog) {
         Ok(verified) => {
             let run_box = Box::new(verified);
             (
@@ -410,7 +414,7 @@ fn run_command(
             let reason = error.to_string();
             (Command::RefuseRun { entry, reason }, Vec::new())
         }
-    }
+    })
 }
 
 fn commit(id: &BoardId, board: &mut Board, records: &[BoardRecord]) -> Result<(), BoardError> {

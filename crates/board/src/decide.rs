@@ -5,6 +5,8 @@
 mod evidence;
 mod run;
 
+pub use run::check_environment;
+
 use rhae_protocol::{
     BoardClaim, BoardEvent, BoardFlag, BoardSystem, Digest, EntryId, RegistrationId,
     RetractionReason,

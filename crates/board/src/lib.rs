@@ -9,7 +9,7 @@
 //! | --- | --- |
 //! | What does a board fix? | [`check_definition`] |
 //! | What happens now? | [`Board`], [`Command`] |
-//! | Why was that refused? | [`Rejection`], [`Rule`] |
+//! | Why was that refused? | [`Rejection`], [`Rule`], [`check_environment`] |
 //! | What are the ranks? | [`board_rows`], [`compare_rows`] |
 //! | What was announced and released? | [`registration_rows`], [`release_rows`] |
 //! | Is all of it true? | [`verify_board`] |
@@ -50,6 +50,7 @@ pub use board::{Board, ReplayError};
 pub use chain::ChainError;
 pub use command::{Command, ORGANISER};
 pub use comparison::compare_rows;
+pub use decide::check_environment;
 pub use definition_check::check_definition;
 pub use fold::FoldError;
 pub use rejection::Rejection;

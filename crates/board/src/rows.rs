@@ -14,6 +14,8 @@ use crate::state::{BoardState, Entry};
 /// The steps that the ranges of ranks may take: for each pair of rows, the sums of half of the
 /// environments. This suffices for 362 rows of 25 environments.
 const MAX_RANGE_WORK: usize = 1 << 28;
+/// The steps that comparing two rows takes at least.
+const MIN_PAIR_WORK: usize = 1 << 6;
 /// The environments up to which the test of a pair is exact for arbitrary scores.
 const EXACT_ENVIRONMENTS: usize = 40;
 
@@ -66,7 +68,7 @@ pub fn board_rows(state: &BoardState, audience: Audience) -> Vec<BoardRow> {
 fn row_ranks(means: &[Vec<f64>]) -> Vec<RowRank> {
     let environments = means.first().map_or(0, Vec::len).min(EXACT_ENVIRONMENTS);
     let pairs = means.len() * means.len().saturating_sub(1) / 2;
-    if pairs.saturating_mul(1 << (environments / 2)) > MAX_RANGE_WORK {
+    if pairs.saturating_mul(MIN_PAIR_WORK.max(1 << (environments / 2))) > MAX_RANGE_WORK {
         let ranks = rank_by_mean(means).into_iter();
         return ranks
             .map(|rank| RowRank {

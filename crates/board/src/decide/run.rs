@@ -1,6 +1,8 @@
 //! Whether a replayed run may enter a row.
 
-use rhae_protocol::{BoardEvent, BoardKind, BoardRun, EntryId};
+use rhae_protocol::{
+    BoardDefinition, BoardEvent, BoardKind, BoardRun, EntryId, EnvironmentVersion,
+};
 
 use super::{Events, live};
 use crate::rejection::Rejection;
@@ -36,23 +38,37 @@ pub(super) fn add(state: &BoardState, now_ms: u64, id: &EntryId, run: BoardRun) 
     Ok(events)
 }
 
+/// Checks that an environment is in the set of a board.
+///
+/// # Errors
+///
+/// Returns [`Rejection::OtherSet`] if it is not.
+pub fn check_environment(
+    definition: &BoardDefinition,
+    environment: &EnvironmentVersion,
+) -> Result<(), Rejection> {
+    let mut environments = definition.set.environments.iter();
+    if environments.any(|one| one.id == *environment) {
+        return Ok(());
+    }
+    let hint = match definition.kind {
+        BoardKind::Official => {
+            ": an official board takes no results of other sets, such as the public one"
+        }
+        BoardKind::Community | BoardKind::Competition => "",
+    };
+    Err(Rejection::OtherSet {
+        environment: environment.clone(),
+        hint,
+    })
+}
+
 /// Checks that a run was played under what the board fixes.
 pub(super) fn check_run(state: &BoardState, run: &BoardRun) -> Result<(), Rejection> {
     let definition = &state.definition;
     let is_official = definition.kind == BoardKind::Official;
-    let environments = &definition.set.environments;
     for play in &run.plays {
-        if !environments.iter().any(|one| one.id == play.environment) {
-            let hint = if is_official {
-                ": an official board takes no results of other sets, such as the public one"
-            } else {
-                ""
-            };
-            return Err(Rejection::OtherSet {
-                environment: play.environment.clone(),
-                hint,
-            });
-        }
+        check_environment(definition, &play.environment)?;
     }
     if run.plays.is_empty() {
         return Err(Rejection::NoPlays);
