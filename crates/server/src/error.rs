@@ -193,6 +193,17 @@ pub enum ApiError {
     /// A limit was reached, or the request names an environment that is not in progress.
     #[error("the time is up, or this environment is not in progress any more")]
     StudyLimitReached,
+    #[error("board `{0}` not found")]
+    NoSuchBoard(String),
+    /// A row, a run or a recording of a board does not exist, or the set is hidden.
+    #[error("{0}")]
+    BoardItem(String),
+    /// The caller may not change the board.
+    #[error("{0}")]
+    BoardForbidden(&'static str),
+    /// The rules of the board do not accept the request.
+    #[error("{0}")]
+    BoardRejected(String),
     /// The limit on clients that follow plays or download recordings is reached.
     #[error("too many clients are following plays or downloading recordings; try again later")]
     TooManyListeners,
@@ -243,10 +254,14 @@ impl ApiError {
             | Self::NoSources
             | Self::NotPublic
             | Self::NoStudies
+            | Self::BoardForbidden(_)
             | Self::StudyForbidden { .. } => (Code::Forbidden, StatusCode::FORBIDDEN),
-            Self::NoSuchStudy(_) | Self::StudyItem(_) | Self::NoSuchLink => {
-                (Code::NotFound, StatusCode::NOT_FOUND)
-            }
+            Self::NoSuchStudy(_)
+            | Self::StudyItem(_)
+            | Self::NoSuchLink
+            | Self::NoSuchBoard(_)
+            | Self::BoardItem(_) => (Code::NotFound, StatusCode::NOT_FOUND),
+            Self::BoardRejected(_) => (Code::BoardRejected, StatusCode::CONFLICT),
             Self::StudyRejected(_) | Self::NoIdentityKey => {
                 (Code::StudyRejected, StatusCode::CONFLICT)
             }

@@ -43,6 +43,7 @@ use crate::Code;
         (name = "links", description = "Links that publish scorecards and replays"),
         (name = "sittings", description = "Taking part in a study of how people play"),
         (name = "studies", description = "Running a study of how people play"),
+        (name = "boards", description = "Leaderboards: rows, evidence and submissions"),
         (name = "server", description = "The server itself")
     )
 )]

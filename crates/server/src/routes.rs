@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 use crate::openapi::Document;
 use crate::state::AppState;
 use crate::{
-    ApiError, Server, card_api, commands, events, game_api, middleware, openapi, play_api,
+    ApiError, Server, board_api, card_api, commands, events, game_api, middleware, openapi, play_api,
     share_api, sitting_api, study_api, study_report_api, web,
 };
 
@@ -65,6 +65,17 @@ pub fn router(server: Arc<Server>) -> Router {
         .routes(routes!(study_report_api::log))
         .routes(routes!(study_report_api::export))
         .routes(routes!(study_report_api::verification))
+        .routes(routes!(board_api::list))
+        .routes(routes!(board_api::read))
+        .routes(routes!(board_api::entry))
+        .routes(routes!(board_api::compare))
+        .routes(routes!(board_api::log))
+        .routes(routes!(board_api::plot))
+        .routes(routes!(board_api::table))
+        .routes(routes!(board_api::recording))
+        .routes(routes!(board_api::register))
+        .routes(routes!(board_api::submit))
+        .routes(routes!(board_api::change))
         .routes(routes!(openapi::healthcheck))
         .split_for_parts();
     let openapi_json = Bytes::from(

@@ -4,9 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rhae_engine::{Catalog, GameId, GameInfo};
-use rhae_store::{CardId, GameSet, KeyStore, ShareStore, Store, StoreError, StudyStore};
+use rhae_protocol::PublishedResult;
+use rhae_store::{
+    BoardStore, CardId, GameSet, KeyStore, ShareStore, Store, StoreError, StudyStore,
+};
 
 use crate::access::Access;
+use crate::boards::Boards;
 use crate::cards::Cards;
 use crate::games::Games;
 use crate::idempotency::Idempotency;
@@ -111,6 +115,7 @@ impl Default for Config {
 pub struct Server {
     pub(crate) games: Arc<Games>,
     pub(crate) access: Arc<Access>,
+    pub(crate) boards: Arc<Boards>,
     pub(crate) cards: Arc<Cards>,
     pub(crate) plays: Arc<Plays>,
     pub(crate) listeners: Arc<Listeners>,
@@ -184,7 +189,14 @@ impl Server {
             Arc::clone(&games),
             Arc::clone(&plays),
         );
+        let boards = Boards::new(
+            None,
+            Vec::new(),
+            Arc::clone(&games),
+            (Arc::clone(&store), Arc::clone(&storage.1)),
+        );
         Self {
+            boards: Arc::new(boards),
             shares: Arc::new(shares),
             studies: Arc::new(studies),
             thumbnails: Arc::new(Thumbnails::new(Arc::clone(&games), Arc::clone(&plays))),
@@ -215,6 +227,7 @@ impl Server {
     /// Assigns the environments to sets. Environments that `sets` does not name are not served.
     pub fn with_sets(self, sets: &HashMap<GameId, GameSet>) -> Self {
         let studies = Arc::clone(&self.studies);
+        let boards = Arc::clone(&self.boards);
         let assembled = Self::assemble(
             self.games.with_sets(sets),
             self.access,
@@ -225,6 +238,7 @@ impl Server {
         let server = Self {
             network: self.network,
             studies: Arc::new(studies),
+            boards: Arc::new(boards.rebuilt(&assembled.games)),
             ..assembled
         };
         match self.share_store {
@@ -260,6 +274,21 @@ impl Server {
         );
         Self {
             studies: Arc::new(studies),
+            ..self
+        }
+    }
+
+    /// Serves the leaderboards of this store. `references` are published results that every board
+    /// shows for orientation.
+    pub fn with_boards(self, store: Arc<dyn BoardStore>, references: Vec<PublishedResult>) -> Self {
+        let boards = Boards::new(
+            Some(store),
+            references,
+            Arc::clone(&self.games),
+            self.storage.clone(),
+        );
+        Self {
+            boards: Arc::new(boards),
             ..self
         }
     }

@@ -6,6 +6,7 @@ use axum::extract::FromRef;
 
 use crate::Server;
 use crate::access::Access;
+use crate::boards::Boards;
 use crate::cards::Cards;
 use crate::games::Games;
 use crate::listeners::Listeners;
@@ -43,6 +44,7 @@ macro_rules! services {
 
 services! {
     access: Access,
+    boards: Boards,
     cards: Cards,
     games: Games,
     listeners: Listeners,

@@ -6,9 +6,12 @@
 //! treats the key in a visitor's cookie like one in a header. The exception is open access, under
 //! which pages show the cards and plays of every owner.
 
+mod board_replays;
+mod boards;
 mod cards;
 mod page_data;
 mod pages;
+mod perception;
 mod shared;
 mod sign_in;
 mod sittings;
@@ -73,6 +76,13 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
         .route("/studies/{study}/payments", get(studies::payments))
         .route("/studies/{study}/baselines", get(studies::baselines))
         .route("/studies/{study}/data", get(studies::data))
+        .route("/boards", get(boards::list))
+        .route("/boards/{board}", get(boards::board))
+        .route("/boards/{board}/{entry}", get(boards::entry))
+        .route(
+            "/boards/{board}/runs/{run}/recordings/{recording}",
+            get(board_replays::page),
+        )
         .layer(from_fn_with_state(state.clone(), errors_as_pages));
     Router::new()
         .route("/visit", post(sign_in::visit))
@@ -81,9 +91,14 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
         .route("/replay/{guid}/reasoning", get(page_data::reasoning))
         .route("/replay/{guid}/recording.jsonl", get(play_api::recording))
         .route("/replay/{guid}/times", get(page_data::times))
+        .route(
+            "/replay/{guid}/perception",
+            get(perception::perception),
+        )
         .route("/shared/{token}/film", get(shared::packed_play))
         .route("/shared/{token}/reasoning", get(shared::reasoning))
         .route("/shared/{token}/times", get(shared::times))
+        .route("/shared/{token}/perception", get(shared::perception))
         .route("/shared/{token}/recording.jsonl", get(shared::recording))
         .route("/shared/{token}/scorecard.json", get(shared::scorecard))
         .route("/shared/{token}/scorecard.csv", get(shared::csv))
@@ -103,6 +118,12 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
         )
         .route("/s/{token}/consent.txt", get(sittings::consent_text))
         .route("/pictures/{name}", get(thumbnails::first_level))
+        .route("/boards/{board}/plot.svg", get(boards::plot))
+        .route("/boards/{board}/rows.csv", get(boards::table))
+        .route(
+            "/boards/{board}/runs/{run}/recordings/{recording}/{part}",
+            get(board_replays::part),
+        )
         .route("/assets/{name}", get(file))
         .merge(pages)
         .layer(from_fn(secured))
@@ -110,7 +131,7 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
 
 /// The first path segments of the web app. A request below them is accepted without a key, and the
 /// page's handler decides what to show.
-const PAGES: [&str; 14] = [
+const PAGES: [&str; 15] = [
     "",
     "play",
     "replay",
@@ -125,6 +146,7 @@ const PAGES: [&str; 14] = [
     "shared",
     "s",
     "studies",
+    "boards",
 ];
 
 /// Whether a path belongs to the web app.

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rhae_engine::{Catalog, GameId};
+use rhae_engine::{Catalog, GameId, GameInfo};
 use rhae_games::Builtin;
 use rhae_server::{AddressRange, ApiKey, Clock, Config, Identities, Server, new_key, serve};
 use rhae_store::{
-    GameSet, GameSets, Invitation, Key, KeyLimits, KeyStore, Scopes, SqliteOptions, SqliteStore,
+    BoardStore, GameSet, GameSets, Invitation, Key, KeyLimits, KeyStore, Scopes, SqliteOptions, SqliteStore,
     open_identities,
 };
 use rhae_study_service::IdentityKey;
@@ -32,6 +32,10 @@ impl Clock for ManualClock {
 impl ManualClock {
     pub(crate) fn forward_minutes(&self, minutes: u64) {
         self.forward_ms(minutes * 60_000);
+    }
+
+    pub(crate) fn set_ms(&self, at_ms: u64) {
+        self.0.store(at_ms, Ordering::SeqCst);
     }
 
     pub(crate) fn forward_ms(&self, millis: u64) {
@@ -125,6 +129,18 @@ impl TestServer {
         Self::launch(folder, catalog, config, options, &Access::default())
     }
 
+    /// Starts a server for the environments of another catalogue.
+    pub(crate) fn start_fixtures(
+        folder: &Path,
+        catalog: Arc<dyn Catalog>,
+        config: Config,
+        options: SqliteOptions,
+        access: &Access,
+    ) -> Self {
+        let games = catalog.list();
+        Self::launch_games(folder, catalog, games, config, options, access)
+    }
+
     pub(crate) fn start_with_access(
         folder: &Path,
         config: Config,
@@ -141,6 +157,17 @@ impl TestServer {
         options: SqliteOptions,
         access: &Access,
     ) -> Self {
+        Self::launch_games(folder, catalog, Builtin.list(), config, options, access)
+    }
+
+    fn launch_games(
+        folder: &Path,
+        catalog: Arc<dyn Catalog>,
+        games: Vec<GameInfo>,
+        config: Config,
+        options: SqliteOptions,
+        access: &Access,
+    ) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -151,7 +178,7 @@ impl TestServer {
         let store = Arc::new(runtime.block_on(SqliteStore::open(&db, options)).unwrap());
         let mut server = Server::new(
             catalog,
-            Builtin.list(),
+            games,
             Arc::clone(&store) as _,
             Arc::clone(&clock) as _,
             config,
@@ -159,7 +186,8 @@ impl TestServer {
         server = server
             .with_trusted_proxies(access.trusted_proxies.clone())
             .with_hosts(&access.hosts)
-            .with_shares(Arc::clone(&store) as _);
+            .with_shares(Arc::clone(&store) as _)
+            .with_boards(Arc::clone(&store) as _, Vec::new());
         if access.studies {
             let at = folder.join("rhae-identities.db");
             let identities = Identities {
@@ -199,6 +227,10 @@ impl TestServer {
 
     pub(crate) fn client(&self, key: &str) -> Client {
         Client::new(&self.url, key)
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
     }
 
     pub(crate) const fn address(&self) -> SocketAddr {
@@ -280,6 +312,11 @@ impl TestServer {
         let (secret, key) = created.unwrap();
         self.runtime.block_on(self.store.create_key(key)).unwrap();
         format!("/invite/{}", secret.reveal())
+    }
+
+    /// Returns the leaderboards of the database.
+    pub(crate) fn board_store(&self) -> Arc<dyn BoardStore> {
+        Arc::clone(&self.store) as _
     }
 
     /// Opens the same database file, as another process would.

@@ -34,6 +34,10 @@ fn api_errors() -> Vec<ApiError> {
         ApiError::NoIdentityKey,
         ApiError::StudyRejected(text()),
         ApiError::StudyLimitReached,
+        ApiError::NoSuchBoard(text()),
+        ApiError::BoardItem(text()),
+        ApiError::BoardForbidden("TEXT"),
+        ApiError::BoardRejected(text()),
         ApiError::BodyIncomplete,
         ApiError::BodyTimeout,
         ApiError::Unauthorized,
@@ -107,6 +111,10 @@ fn assert_listed(error: &ApiError) {
         | ApiError::NoIdentityKey
         | ApiError::StudyRejected(_)
         | ApiError::StudyLimitReached
+        | ApiError::NoSuchBoard(_)
+        | ApiError::BoardItem(_)
+        | ApiError::BoardForbidden(_)
+        | ApiError::BoardRejected(_)
         | ApiError::BodyIncomplete
         | ApiError::BodyTimeout
         | ApiError::Unauthorized
