@@ -18,6 +18,7 @@ use rhae_study_service::IdentityKey;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use crate::board::published_references;
 use crate::output;
 use config::ServeConfig;
 use settings::{Auth, Settings};
@@ -173,7 +174,8 @@ fn build_server(
         .with_hosts(&config.hosts)
         .with_trusted_proxies(config.trusted_proxies.clone())
         .with_shares(database.shares())
-        .with_studies(database.studies(), identities);
+        .with_studies(database.studies(), identities)
+        .with_boards(database.boards(), published_references());
     if let Some(sets) = &config.sets {
         server = server.with_sets(sets);
     }

@@ -15,13 +15,14 @@ use crate::{requirements, root, venv};
 
 const FOLDER: &str = "target/web";
 const SOURCES: &str = "crates/web/browser";
-const TESTS: [&str; 6] = [
+const TESTS: [&str; 7] = [
     "site.test.mjs",
     "appearance.test.mjs",
     "compare.test.mjs",
     "replay.test.mjs",
     "study.test.mjs",
     "study_admin.test.mjs",
+    "board.test.mjs",
 ];
 /// The files that pin the npm packages.
 const LOCK: [&str; 2] = ["package.json", "package-lock.json"];

@@ -104,11 +104,13 @@ fn definition(args: &InitArgs) -> Result<BoardDefinition> {
 
 /// Raise the verification state of a row by evidence.
 ///
-/// --run replays further runs of the row. --rerun compares its score with at least three runs of the
+/// --run replays further runs of the row. --card finds its plays on scorecards of the server with this
+/// database. --rerun compares its score with at least three runs of the
 /// organiser with other seeds. --certify confirms a row of an official board.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae board verify main --entry mine --run runs/x
+  rhae board verify main --entry mine --card 0a4fd4d5-62e9-4fd0-8b4a-3c1b7a2d9e10
   rhae board verify main --entry mine --rerun runs/y
   rhae board verify closed --entry gpt --certify \"played by us on 2026-11-18\"")]
 pub(super) struct VerifyArgs {
@@ -120,6 +122,9 @@ pub(super) struct VerifyArgs {
     /// Folder of a run that belongs to the row; may be repeated
     #[arg(long = "run", value_name = "DIR")]
     runs: Vec<PathBuf>,
+    /// Scorecard in competition mode on which the plays of the row are; may be repeated
+    #[arg(long = "card", value_name = "ID", conflicts_with_all = ["reruns", "certify"])]
+    cards: Vec<String>,
     /// Folder of a run that the organiser made with the code of the row; may be repeated
     #[arg(long = "rerun", value_name = "DIR", conflicts_with = "runs")]
     reruns: Vec<PathBuf>,
@@ -138,8 +143,11 @@ pub(super) async fn verify(args: &VerifyArgs) -> Result<ExitCode> {
     };
     let (runs, reruns) = (read(&args.runs)?, read(&args.reruns)?);
     ensure!(
-        !runs.is_empty() || !reruns.is_empty() || args.certify.is_some(),
-        "name the evidence with --run, --rerun or --certify"
+        !runs.is_empty()
+            || !args.cards.is_empty()
+            || !reruns.is_empty()
+            || args.certify.is_some(),
+        "name the evidence with --run, --card, --rerun or --certify"
     );
     let catalog = args.hosted.games()?;
     let (opened, id) = Opened::board(&args.board).await?;
@@ -151,6 +159,11 @@ pub(super) async fn verify(args: &VerifyArgs) -> Result<ExitCode> {
                 .add_run(&id, now_ms(), &entry, run, catalog.as_ref())
                 .await?,
         );
+    }
+    if !args.cards.is_empty() {
+        let store = opened.database.store();
+        let witnessed = service.witness(&id, now_ms(), &entry, &args.cards, store.as_ref());
+        records.extend(witnessed.await?);
     }
     if !reruns.is_empty() {
         let compared = service.reproduce(&id, now_ms(), &entry, &reruns, catalog.as_ref());

@@ -9,13 +9,13 @@ use rhae_analysis::published_results;
 use rhae_board::{Audience, compare_rows};
 use rhae_board_service::{BoardError, board_view};
 use rhae_protocol::PublishedResult;
-use rhae_report::{board_plot, board_text, boards_text, row_comparison_text};
+use rhae_report::{board_history_plot, board_plot, board_text, boards_text, row_comparison_text};
 
 use super::{BoardIdArgs, DatabaseArgs, Opened, entry_id};
 use crate::output;
 
 /// Returns the published results on interactive environments.
-pub(super) fn references() -> Vec<PublishedResult> {
+pub(crate) fn references() -> Vec<PublishedResult> {
     let mut published = published_results();
     published.retain(|result| result.benchmark == "arc-agi-3");
     published
@@ -94,15 +94,19 @@ pub(super) async fn compare(args: &CompareArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Draw the score of ranked rows against their cost, as an SVG file.
+/// Draw the score of ranked rows against their cost, or the best score over time, as an SVG file.
 #[derive(Args)]
 #[command(after_help = "Examples:
-  rhae board plot main main.svg")]
+  rhae board plot main main.svg
+  rhae board plot main history.svg --over-time")]
 pub(super) struct PlotArgs {
     /// Id of the board
     board: String,
     /// File to write
     file: PathBuf,
+    /// Draw the best score over the days of submission
+    #[arg(long)]
+    over_time: bool,
     /// Database: a file or postgres://user:password@host/database
     #[arg(
         long,
@@ -133,7 +137,12 @@ pub(super) async fn plot(args: &PlotArgs) -> Result<ExitCode> {
     let board = opened.service.load(&args.board.as_str().into()).await?;
     opened.close().await;
     let name = args.file.display();
-    let svg = board_plot(&board_view(&board, Audience::Public, Vec::new()));
+    let view = board_view(&board, Audience::Public, Vec::new());
+    let svg = if args.over_time {
+        board_history_plot(&view)
+    } else {
+        board_plot(&view)
+    };
     std::fs::write(&args.file, svg).with_context(|| format!("cannot write `{name}`"))?;
     output::print(&format!("wrote `{name}`"))?;
     Ok(ExitCode::SUCCESS)

@@ -83,6 +83,10 @@ fn documents() {
         "It walks.",
     ];
     bench.document("board retract", "", &retract);
+    bench
+        .run(&["board", "init", "keys", "--games", "kq19,ny40"])
+        .succeeded();
+    bench.document("board tiers", "", &["keys"]);
     bench.document("board release", "", &["main"]);
     bench.document("board export", "", &["main", "public"]);
     bench.document("board check", "", &["public"]);

@@ -1,0 +1,108 @@
+//! `rhae board tiers`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use rhae_explore::{Limits, SearchOptions};
+use rhae_harness::Budget;
+use rhae_inspect::{ExploreOptions, first_level_luck};
+use rhae_protocol::{TierEnvironment, TierFile};
+use rhae_report::tiers_text;
+
+use super::{BoardIdArgs, Opened};
+use crate::hosted_games::HostedGamesArgs;
+use crate::interrupt::{INTERRUPTED, interrupt_flag};
+use crate::output;
+
+/// The limits of the search of a level.
+const MAX_STATES: usize = 1_000_000;
+const MAX_BYTES: usize = 1 << 30;
+const MAX_SECONDS: u64 = 60;
+
+/// Order the environments of a board by ease, for `rhae run --tiers`.
+///
+/// An environment is the easier, the likelier random play completes its first level within the budget
+/// of the board. The probability is a proved upper bound; 1 if the level is too large to prove one.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rhae board tiers main
+  rhae board tiers main --out tiers.json
+  rhae run --agent explorer --tiers tiers.json")]
+pub(super) struct TiersArgs {
+    #[command(flatten)]
+    board: BoardIdArgs,
+    /// File to write, for `rhae run --tiers`
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    hosted: HostedGamesArgs,
+}
+
+pub(super) async fn tiers(args: &TiersArgs) -> Result<ExitCode> {
+    if let Some(file) = &args.out {
+        output::ensure_writable(file)?;
+    }
+    let (opened, id) = Opened::board(&args.board).await?;
+    let board = opened.service.load(&id).await?;
+    opened.close().await;
+    let definition = &board.state().definition;
+    ensure!(
+        matches!(definition.budget.parse(), Ok(Budget::PerLevel(_))),
+        "tiers need a budget such as `5x`, and the board `{id}` has `{}`",
+        definition.budget
+    );
+    let catalog = args.hosted.games()?;
+    let interrupt = interrupt_flag()?;
+    let mut environments = Vec::new();
+    for environment in &definition.set.environments {
+        let Ok(Budget::PerLevel(times)) = definition.budget.parse() else {
+            bail!("the budget is not valid");
+        };
+        let baseline = environment.levels.first().map_or(0, |level| level.baseline);
+        let options = ExploreOptions {
+            search: SearchOptions {
+                limits: Limits {
+                    nodes: MAX_STATES,
+                    bytes: MAX_BYTES,
+                    ..Limits::default()
+                },
+                all_clicks: true,
+                threads: 1,
+            },
+            within: Some(baseline.saturating_mul(times)),
+            time_limit: Duration::from_secs(MAX_SECONDS),
+            ..ExploreOptions::default()
+        };
+        let name = environment.id.as_str();
+        let chance = first_level_luck(catalog.as_ref(), name, options, Arc::clone(&interrupt));
+        if interrupt.load(Ordering::Relaxed) {
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        environments.push(TierEnvironment {
+            id: name.to_owned(),
+            chance: chance?,
+        });
+    }
+    environments.sort_by(|one, other| other.chance.total_cmp(&one.chance));
+    let file = TierFile {
+        version: 1,
+        budget: definition.budget.clone(),
+        environments,
+    };
+    if let Some(path) = &args.out {
+        let text = serde_json::to_string_pretty(&file)?;
+        std::fs::write(path, format!("{text}\n"))
+            .with_context(|| format!("cannot write `{}`", path.display()))?;
+    }
+    if args.board.database.json {
+        output::print_json(&file)?;
+    } else {
+        output::print(&tiers_text(&file))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
