@@ -12,6 +12,9 @@ use crate::run_marks::{Plot, axis_number, linear_axis};
 /// The number of days between the labels of the axis is chosen so that there are at most this many.
 const MAX_LABELS: i64 = 6;
 
+/// Half the width of a date.
+const HALF_LABEL: f64 = 40.0;
+
 /// Draws the best score over the days of submission. The figure is a complete SVG file.
 pub fn board_history_plot(view: &BoardView) -> String {
     let mut rows: Vec<(i64, &BoardRow, RowScore)> = view
@@ -38,7 +41,13 @@ pub fn board_history_plot(view: &BoardView) -> String {
     let apart = ((last - first) + MAX_LABELS - 1) / MAX_LABELS;
     let mut labelled = rows.first().map_or(last + 1, |_| first);
     while labelled <= last {
-        plot.text("quiet mid", x(labelled), bottom + 20.0, &date(labelled));
+        let at = x(labelled);
+        let class = if at + HALF_LABEL > RIGHT {
+            "quiet end"
+        } else {
+            "quiet mid"
+        };
+        plot.text(class, at, bottom + 20.0, &date(labelled));
         labelled += apart.max(1);
     }
     let mut best = None::<f64>;
