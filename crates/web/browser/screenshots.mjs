@@ -68,8 +68,10 @@ try {
       if (["consent", "check"].includes(name)) await shot(`study-${name}`);
     });
     await begin(page, "Begin");
-    await act(page, solution((await study.live()).environment)[0].slice(0, 2));
+    const { environment } = await study.live();
+    await act(page, solution(environment)[0].slice(0, 2));
     await shot("study-environment");
+    await act(page, solution(environment)[0].slice(2));
     await leave(page);
     await page.getByRole("button", { name: "End the session", exact: true }).click();
     await page.getByRole("dialog").getByRole("button", { name: "End the session" }).click();
@@ -77,6 +79,11 @@ try {
     await shot("study-end");
     await page.goto("/studies/pictures/coverage");
     await shot("study-coverage");
+    await page.goto(`/studies/pictures/environments/${environment}`);
+    await page.getByRole("heading", { name: "Actions by level" }).scrollIntoViewIfNeeded();
+    await shot("study-level");
+    await page.goto("/studies/pictures/results");
+    await shot("study-results");
     await page.goto("/studies/pictures/sittings");
     await shot("study-sittings");
     await page.setViewportSize({ width: 390, height: 844 });

@@ -66,6 +66,8 @@ test("a researcher sets up a study, watches it, reviews it, publishes, pays and 
   const environment = (await row.locator("td").nth(2).textContent()).trim();
   await act(person, solution(environment)[0]);
   await row.locator("td:nth-child(4)", { hasText: "2" }).waitFor();
+  // An attempt has more than 30 actions.
+  await act(person, Array(16).fill(["1,1", "r"]).flat());
   await leave(person);
   await press(person, "End the session");
   await press(person.getByRole("dialog"), "End the session");
