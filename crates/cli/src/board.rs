@@ -4,6 +4,7 @@ mod exchange;
 mod organiser;
 mod show;
 mod submit;
+mod tiers;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,6 +17,8 @@ use rhae_protocol::{BoardId, BoardRecord, EntryId};
 use rhae_report::board_change_text;
 use rhae_server::{Clock, SystemClock};
 use rhae_store::Database;
+
+pub(crate) use show::references as published_references;
 
 use crate::output;
 
@@ -43,6 +46,7 @@ enum BoardCommand {
     Show(show::ShowArgs),
     Compare(show::CompareArgs),
     Plot(show::PlotArgs),
+    Tiers(tiers::TiersArgs),
     Retract(organiser::RetractArgs),
     Contest(organiser::ContestArgs),
     Release(organiser::ReleaseArgs),
@@ -90,6 +94,7 @@ pub(crate) fn run(args: BoardArgs) -> Result<ExitCode> {
             BoardCommand::Show(args) => show::show(&args).await,
             BoardCommand::Compare(args) => show::compare(&args).await,
             BoardCommand::Plot(args) => show::plot(&args).await,
+            BoardCommand::Tiers(args) => tiers::tiers(&args).await,
             BoardCommand::Retract(args) => organiser::retract(&args).await,
             BoardCommand::Contest(args) => organiser::contest(&args).await,
             BoardCommand::Release(args) => organiser::release(&args).await,
