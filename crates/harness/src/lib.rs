@@ -14,6 +14,8 @@
 //! * **A journalled play is complete.** A play is journalled only after its recording is synced to
 //!   disk. An interrupted run loses only the plays that were running, and repeats them when it is
 //!   resumed.
+//! * **Other processes are verified.** A result of a worker or of a shard is used only after its
+//!   recording was replayed with the same counts.
 //! * **An agent can end only its own play.** A panic, a crash or a timeout ends the play as
 //!   `failed`, with a reason. The only exception is a cause that affects every play, such as a
 //!   spend limit: it stops the whole run.

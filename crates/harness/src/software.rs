@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use rhae_protocol::Digest;
 use rhae_runs::RunsError;
@@ -15,11 +16,11 @@ use crate::HarnessError;
 ///
 /// Returns an error if the executable cannot be read.
 pub(crate) fn software_digest() -> Result<Digest, HarnessError> {
-    // On Linux, this names the running program even if its file was replaced.
-    let path = std::path::PathBuf::from("/proc/self/exe");
-    let path = match std::env::current_exe() {
-        Ok(path) if !cfg!(target_os = "linux") => path,
-        _ => path,
+    let path = if cfg!(target_os = "linux") {
+        // This is the running program even if its file was replaced.
+        PathBuf::from("/proc/self/exe")
+    } else {
+        std::env::current_exe().map_err(RunsError::file("find", Path::new("rhae")))?
     };
     let failed = |error| RunsError::file("read", &path)(error);
     let mut file = File::open(&path).map_err(failed)?;
