@@ -71,7 +71,7 @@ impl Game for Hk26 {
         id: "hk26-v1",
         baselines: &[
             Baseline::from_optimum(7),
-            Baseline::from_optimum(20),
+            Baseline::from_optimum(24),
             Baseline::from_optimum(22),
             Baseline::from_optimum(20),
             Baseline::from_optimum(25),

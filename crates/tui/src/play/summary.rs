@@ -173,7 +173,7 @@ mod tests {
         hk26-v1: 2 of 8 levels completed with 38 actions
         level  actions  baseline  level score
             1       20        14       49.0 %
-            2       13        40      115.0 %
+            2       13        48      115.0 %
             3        5        44  not completed
         score 7.7 % (docs-2026-04), of at most 8.3 % for the completed levels
         Baselines are provisional: those of source `solver` are twice the optimal count
