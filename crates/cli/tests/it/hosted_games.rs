@@ -23,7 +23,7 @@ pub(crate) fn fixtures(name: &str) -> String {
 }
 
 /// Runs a command with the flags for a folder of games.
-fn with_games(at: &Path, folder: &str, python: &Path, arguments: &[&str]) -> Outcome {
+pub(crate) fn with_games(at: &Path, folder: &str, python: &Path, arguments: &[&str]) -> Outcome {
     let python = python.display().to_string();
     let flags = [
         "--games-dir",
