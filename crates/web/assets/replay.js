@@ -73,6 +73,13 @@ async function timesOf(source) {
   return response.json();
 }
 
+/** Loads what perception sees in each moment. @param {string} source */
+async function perceptionOf(source) {
+  const response = await fetch(`${source}/perception`);
+  if (!response.ok) throw new Error("the objects could not be loaded");
+  return response.json();
+}
+
 /** The path below which the data of a play of this server is. */
 const source = player.dataset.source;
 if (source) {
@@ -81,7 +88,8 @@ if (source) {
     if (!response.ok) throw new Error((await response.json()).message ?? response.statusText);
     const winLevels = Number(player.dataset.levels);
     const times = () => timesOf(source);
-    const about = { title: name, subtitle: "replay", framesPerSecond: speed, winLevels, reasoning: reasoningOf(source), times };
+    const perception = () => perceptionOf(source);
+    const about = { title: name, subtitle: "replay", framesPerSecond: speed, winLevels, reasoning: reasoningOf(source), times, perception };
     player.open(new Reel(new Uint8Array(await response.arrayBuffer())), about);
     showControls();
   } catch (reason) {

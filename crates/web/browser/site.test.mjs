@@ -119,6 +119,30 @@ test("a replay runs at the recorded pace", async () => {
   assert.deepEqual(page.errors, []);
 });
 
+test("a replay shows what perception sees", async () => {
+  const key = server.key();
+  const agent = server.agent(key);
+  const play = await agent.open("kq19");
+  for (const action of [1, 4, 1]) await agent.act(play, action);
+  const page = await visitor();
+  await signIn(page, key);
+  await page.goto(`/replay/${play.guid}`);
+  await replayLoaded(page);
+  await page.evaluate(() => document.querySelector("rhae-player").seek(1));
+  const seen = await (await page.request.get(`/replay/${play.guid}/perception`)).json();
+  assert.equal(seen.length, 4);
+  const perceived = page.locator(".perceived");
+  assert.equal(await perceived.isVisible(), false);
+  const button = page.getByRole("button", { name: "Objects", exact: true });
+  await button.click();
+  await perceived.waitFor();
+  assert.equal(await perceived.textContent(), seen[1].text);
+  assert.ok(seen.some((one) => one.boxes.length > 0));
+  await button.click();
+  await perceived.waitFor({ state: "hidden" });
+  assert.deepEqual(page.errors, []);
+});
+
 test("an owner publishes a replay and revokes the link", async () => {
   const page = await visitor();
   await page.goto("/play/kq19");
@@ -444,7 +468,7 @@ test("visitors cannot read each other's plays, and the cookie is hidden from scr
   await ready(other);
   await playSteps(other, ["ArrowUp"]);
   const foreign = [replay, card, `/watch/${guid}`, `/replay/${guid}/film`, `/replay/${guid}/reasoning?from=0`, `/replay/${guid}/recording.jsonl`];
-  foreign.push(`/replay/${guid}/times`, `/watch/${guid}/events`, `/watch/${guid}/now.png`, `${card}/scorecard.json`, `${card}/scorecard.csv`);
+  foreign.push(`/replay/${guid}/times`, `/replay/${guid}/perception`, `/watch/${guid}/events`, `/watch/${guid}/now.png`, `${card}/scorecard.json`, `${card}/scorecard.csv`);
   const anonymous = await browser.newContext({ baseURL: server.url });
   for (const path of foreign) {
     assert.equal((await other.request.get(path)).status(), 404, path);
