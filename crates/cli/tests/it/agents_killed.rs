@@ -214,6 +214,97 @@ fn assert_books_agree(name: &str, folder: &Path, served: &[ServedRequest], answe
     assert!(fs::metadata(folder.join("out/report.html")).is_ok());
 }
 
+/// The timeouts of the models: half a second without data, scaled down from forty minutes.
+const READ: Duration = Duration::from_millis(500);
+
+/// Plays against a server with each kind of fault, among them answers just within and beyond the
+/// timeout, and checks that every transmission is counted.
+fn check_faults(name: &str, model: fn(&ModelRequest) -> ModelAnswer) {
+    let Some(python) = python() else { return };
+    let faults = [
+        Fault::Late(READ / 2),
+        Fault::Status(429, Some("0.05")),
+        Fault::Late(READ * 2),
+        Fault::Status(503, None),
+        Fault::Cut,
+        Fault::None,
+        Fault::Stall(READ * 2),
+        Fault::Close,
+        Fault::Malformed,
+        Fault::None,
+        Fault::ErrorInStream,
+        Fault::Empty,
+        Fault::Half,
+    ];
+    let server = ModelServer::start(Faults::first(faults), model);
+    let folder = folder(&server);
+    let models = folder.path().join("models.toml");
+    let text = fs::read_to_string(&models).unwrap();
+    let timeouts = format!("\ntimeouts = {{ read_s = {} }}\n", READ.as_secs_f64());
+    fs::write(&models, text + &timeouts).unwrap();
+    let agent = format!("{name}:big");
+    let arguments = [
+        "--agent", &agent, "--games", "kq19", "--budget", ACTIONS, "--out", "out",
+    ];
+    let summary = run(folder.path(), &python, &arguments).succeeded().json();
+    let environment = &summary["environments"][0];
+    assert_eq!(environment["levels_completed"], 2.0, "{name}");
+    let served = server.served();
+    let spent = &summary["spent"];
+    assert_eq!(spent["calls"].as_u64(), Some(served.len() as u64), "{name}");
+    // What the log knows is billed to the micro-dollar. The worst case of the rest covers its bill.
+    let log = folder.path().join("out/recordings/1-kq19-v1.model.jsonl");
+    let log = fs::read_to_string(log).unwrap();
+    let lines = log.lines().map(|line| serde_json::from_str(line).unwrap());
+    let ended: Vec<Value> = lines
+        .filter(|line: &Value| line["event"] == "ended")
+        .collect();
+    assert_eq!(ended.len(), served.len(), "{name}");
+    let known: Vec<&str> = ended
+        .iter()
+        .filter(|line| line["cost_usd"].is_number())
+        .filter_map(|line| line["id"].as_str())
+        .collect();
+    let (known, unknown): (Vec<ServedRequest>, Vec<ServedRequest>) = served
+        .into_iter()
+        .partition(|entry| known.contains(&entry.id.as_deref().unwrap()));
+    assert_eq!(micro(&spent["cost_usd"]), billed(&known), "{name}");
+    let uncounted = spent["uncounted"].as_u64().unwrap();
+    assert!(
+        (4..=unknown.len() as u64).contains(&uncounted),
+        "{name}: {spent}"
+    );
+    assert!(
+        billed(&unknown) <= micro(&spent["possibly_paid_usd"]),
+        "{name}"
+    );
+}
+
+#[test]
+fn rgb_counts_every_fault() {
+    check_faults("rgb", rgb);
+}
+
+#[test]
+fn duck_counts_every_fault() {
+    check_faults("duck", duck);
+}
+
+#[test]
+fn world_model_counts_every_fault() {
+    check_faults("world-model", world_model);
+}
+
+#[test]
+fn rlm_counts_every_fault() {
+    check_faults("rlm", rlm);
+}
+
+#[test]
+fn orchestrator_counts_every_fault() {
+    check_faults("orchestrator", orchestrator);
+}
+
 #[test]
 fn rgb_survives_limits_and_kills() {
     check("rgb", rgb);

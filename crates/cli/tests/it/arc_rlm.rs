@@ -151,14 +151,14 @@ fn killed_run_of_120_tasks_resumes_with_exact_counts() {
     assert_eq!(micro(&again), micro(&results));
 }
 
-/// A model behind a server that looks, asks another model to verify, and solves.
+/// A model behind a server that looks, asks two other models to verify at the same time, and solves.
 fn scripted(request: &ModelRequest) -> ModelAnswer {
     let replies = request.turns.iter().filter(|(is_model, _)| *is_model);
     let text = match (replies.count(), request.turns[0].1.as_str()) {
         (_, query) if query.starts_with("VERIFY") => "yes",
         (0, _) => LOOK,
         (1, _) => {
-            "```js\nconst [verdict] = await Promise.all([rlm('VERIFY', task.train)]); print(verdict)\n```"
+            "```js\nconst both = [task.train, task.test].map((part) => rlm('VERIFY', part)); print(await Promise.all(both))\n```"
         }
         _ => SOLVE,
     };
@@ -182,11 +182,11 @@ fn faulty_server_and_kills_leave_every_token_accounted_for() {
     let results = rhae(folder.path(), &RESUME).succeeded().json();
     assert_eq!(results["tasks_solved"]["count"], 12);
     let lines = journal(folder.path());
-    // Four requests for each task. Replies without content are requested again as further samples.
+    // Five requests for each task, two of them at the same time. Replies without content are requested again as further samples.
     let replies = assert_no_reply_is_repeated(&lines);
     let is_empty = |line: &&&Value| line["reply"]["text"] == "";
     let empty = lines_of(&lines, "reply").iter().filter(is_empty).count();
-    assert_eq!(replies - empty, 48);
+    assert_eq!(replies - empty, 60);
     let served = server.served();
     let measured: BTreeMap<&str, u64> = lines_of(&lines, "reply")
         .into_iter()
@@ -240,8 +240,8 @@ fn spend_limit_stops_conversations_and_a_resumed_run_continues_them() {
     let resumed = [&RESUME[..], &["--max-cost", "10"]].concat();
     let results = rhae(folder.path(), &resumed).succeeded().json();
     assert_eq!(results["tasks_solved"]["count"], 8);
-    assert_eq!(assert_no_reply_is_repeated(&journal(folder.path())), 32);
-    assert_eq!(server.served().len(), 32);
+    assert_eq!(assert_no_reply_is_repeated(&journal(folder.path())), 40);
+    assert_eq!(server.served().len(), 40);
 }
 
 #[test]
