@@ -45,6 +45,7 @@ mod pz19;
 mod registry;
 mod skeleton;
 mod sources;
+mod ur63;
 mod xd08;
 mod xe92;
 mod ym39;
@@ -72,4 +73,5 @@ registry::registry! {
     zc67::Zc67,
     fm36::Fm36,
     zg58::Zg58,
+    ur63::Ur63,
 }

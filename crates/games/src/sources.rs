@@ -22,6 +22,7 @@ pub(crate) fn further_sources(id: &str) -> &'static [&'static str] {
         "zc67-v1" => &[include_str!("zc67/crew.rs")],
         "fm36-v1" => &[include_str!("fm36/breath.rs")],
         "zg58-v1" => &[include_str!("zg58/band.rs")],
+        "ur63-v1" => &[include_str!("ur63/beat.rs")],
         _ => &[],
     }
 }

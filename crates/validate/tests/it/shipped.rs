@@ -94,4 +94,5 @@ shipped! {
     zc67_passes "zc67-v1"
     fm36_passes "fm36-v1"
     zg58_passes "zg58-v1"
+    ur63_passes "ur63-v1"
 }

@@ -1,0 +1,156 @@
+//! One beat: whom a key calls, who can move, and how the lights wander.
+//!
+//! **Invariant:** creatures stand on different cells that are not walls.
+
+use rhae_engine::Direction;
+use serde::{Deserialize, Serialize};
+
+/// The number of columns of the grid in which cells are numbered. Fields may be narrower.
+pub(super) const WIDTH: usize = 6;
+pub(super) const MAX_CREATURES: usize = 3;
+/// The number of lamps on each side.
+pub(super) const LAMPS: u8 = 4;
+/// The cell of a creature that the level does not have.
+pub(super) const NOWHERE: Cell = 63;
+
+pub(super) type Cell = u8;
+/// One bit for each cell, row by row.
+pub(super) type CellSet = u64;
+
+pub(super) const fn bit(cell: Cell) -> CellSet {
+    1 << cell
+}
+
+/// To which interval a creature listens: how many beats ago the same key was pressed before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) enum Interval {
+    /// More beats ago than there are lamps, or never.
+    Silence,
+    One,
+    Two,
+    Three,
+}
+
+impl Interval {
+    pub(super) const ALL: [Self; 4] = [Self::Silence, Self::One, Self::Two, Self::Three];
+
+    /// Returns the interval that a lamp stands for; lamp 0 is none. Nobody listens to the last lamp.
+    const fn of_lamp(lamp: u8) -> Option<Self> {
+        match lamp {
+            0 => Some(Self::Silence),
+            1 => Some(Self::One),
+            2 => Some(Self::Two),
+            3 => Some(Self::Three),
+            _ => None,
+        }
+    }
+}
+
+/// The lit lamp on each side, counted from the field outwards, or 0. Indexed by [`Direction`].
+pub(super) type Lights = [u8; 4];
+
+/// Returns the lights after a beat with this key, or with none.
+pub(super) fn wandered(lights: &Lights, key: Option<Direction>) -> Lights {
+    let mut after = lights.map(|lamp| {
+        if lamp == 0 || lamp == LAMPS {
+            0
+        } else {
+            lamp + 1
+        }
+    });
+    if let Some(key) = key {
+        after[key as usize] = 1;
+    }
+    after
+}
+
+/// The field, which does not change.
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+    pub(super) walls: CellSet,
+    pub(super) pits: CellSet,
+    /// The interval that a creature listens to after it stepped on a cell.
+    pub(super) tuners: [Option<Interval>; 64],
+    /// The number of creatures.
+    pub(super) count: usize,
+}
+
+/// The cells of the creatures, and what they listen to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct Creatures {
+    pub(super) cells: [Cell; MAX_CREATURES],
+    pub(super) intervals: [Interval; MAX_CREATURES],
+}
+
+/// What a beat does to a creature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Call {
+    /// The creature does not listen to this interval.
+    None,
+    Moves(Cell),
+    /// The creature is called but cannot move.
+    Stopped,
+}
+
+/// Returns whom a key calls, given the lights before it is pressed.
+pub(super) fn calls(
+    field: &Field,
+    lights: &Lights,
+    creatures: &Creatures,
+    key: Direction,
+) -> [Call; MAX_CREATURES] {
+    let called = Interval::of_lamp(lights[key as usize]);
+    let mut calls = [Call::None; MAX_CREATURES];
+    for creature in 0..field.count {
+        if Some(creatures.intervals[creature]) == called {
+            let goal = field.neighbour(creatures.cells[creature], key);
+            calls[creature] = match goal.filter(|&goal| field.walls & bit(goal) == 0) {
+                Some(goal) => Call::Moves(goal),
+                None => Call::Stopped,
+            };
+        }
+    }
+    // A creature that is stopped may stop others, so this repeats until nothing changes.
+    loop {
+        let known = calls;
+        for creature in 0..field.count {
+            let Call::Moves(goal) = known[creature] else {
+                continue;
+            };
+            let is_taken = (0..field.count).any(|other| {
+                creatures.cells[other] == goal && !matches!(known[other], Call::Moves(_))
+            });
+            if is_taken {
+                calls[creature] = Call::Stopped;
+            }
+        }
+        if calls == known {
+            return calls;
+        }
+    }
+}
+
+impl Field {
+    fn neighbour(&self, cell: Cell, direction: Direction) -> Option<Cell> {
+        let (x, y) = (usize::from(cell) % WIDTH, usize::from(cell) / WIDTH);
+        let (dx, dy) = direction.delta();
+        let x = x.checked_add_signed(dx).filter(|&x| x < self.columns)?;
+        let y = y.checked_add_signed(dy).filter(|&y| y < self.rows)?;
+        Some((y * WIDTH + x) as Cell)
+    }
+
+    /// Moves the called creatures. A creature that steps on a tuner listens to another interval from
+    /// then on.
+    pub(super) fn apply(&self, creatures: &mut Creatures, calls: &[Call; MAX_CREATURES]) {
+        for (creature, call) in calls.iter().enumerate() {
+            if let Call::Moves(goal) = *call {
+                creatures.cells[creature] = goal;
+                if let Some(interval) = self.tuners[usize::from(goal)] {
+                    creatures.intervals[creature] = interval;
+                }
+            }
+        }
+    }
+}
