@@ -1,10 +1,11 @@
-//! `rhae games`: lists and compares environments, fetches them from a server, and creates the
+//! `rhae games`: lists, draws and compares environments, fetches them from a server, and creates the
 //! skeleton of a new one.
 
 #[cfg(feature = "hosting")]
 mod fetch;
 mod new;
 mod novelty;
+mod sheet;
 
 use std::process::ExitCode;
 
@@ -24,15 +25,17 @@ const EXAMPLES: &str = "Examples:
   rhae games list --games-dir environment_files
   rhae games fetch environment_files --server https://three.arcprize.org
   rhae games novelty --html novelty.html
+  rhae games sheet easy --out levels.png
   rhae games new ab12";
 #[cfg(not(feature = "hosting"))]
 const EXAMPLES: &str = "Examples:
   rhae games list
   rhae games info kq19 --json
   rhae games novelty --html novelty.html
+  rhae games sheet easy --out levels.png
   rhae games new ab12";
 
-/// List, show and compare environments, fetch them from a server, or create a new one.
+/// List, show, draw and compare environments, fetch them from a server, or create a new one.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct GamesArgs {
@@ -65,6 +68,8 @@ enum GamesCommand {
     Fetch(fetch::FetchArgs),
     /// Compare environments pair by pair for similarity (docs/novelty.md)
     Novelty(novelty::NoveltyArgs),
+    /// Draw the first frame of every level as one PNG
+    Sheet(sheet::SheetArgs),
     /// Create the skeleton of a native game in this repository
     New {
         /// Id of the game: a lower-case letter and three lower-case letters or digits
@@ -84,6 +89,7 @@ pub(crate) fn run(args: &GamesArgs) -> Result<ExitCode> {
         #[cfg(feature = "hosting")]
         GamesCommand::Fetch(args) => return fetch::run(args),
         GamesCommand::Novelty(args) => novelty::run(args)?,
+        GamesCommand::Sheet(args) => sheet::run(args)?,
         GamesCommand::New { id } => new::run(id)?,
     }
     Ok(ExitCode::SUCCESS)

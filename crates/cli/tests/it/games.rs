@@ -1,4 +1,4 @@
-//! `rhae games`: list, info, new and novelty.
+//! `rhae games`: list, info, new, novelty and sheet.
 
 use std::fs;
 use std::path::Path;
@@ -83,4 +83,19 @@ fn novelty_compares_rules_frames_and_graphs() {
     rhae(folder.path(), &["games", "novelty", "kq19", "kq19-v1"])
         .failed_with("`kq19-v1` is named twice");
     rhae(folder.path(), &["games", "novelty", "kq19"]).failed_with("at least two environments");
+}
+
+#[test]
+fn sheet_has_a_row_for_each_environment_and_a_column_for_each_level() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["games", "sheet", "kq19", "seeded", "--zoom", "1", "--out", "s.png"];
+    let shown = rhae(folder.path(), &arguments).succeeded();
+    let count = 1 + rhae_games::named_sets()["seeded"].len() as u32;
+    let expected = format!("{} levels of {count} environments in `s.png`", 8 * count);
+    assert!(shown.out.contains(&expected), "{}", shown.out);
+    let png = fs::read(folder.path().join("s.png")).unwrap();
+    // The header of a PNG contains its width and height. Gaps of two cells surround each frame.
+    let side = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+    assert_eq!((side(16), side(20)), (8 * 66 + 2, count * 66 + 2));
+    rhae(folder.path(), &["games", "sheet", "zz99"]).failed_with("there is no environment `zz99`");
 }
