@@ -264,13 +264,31 @@ class Object:
     center: tuple[int, int]
     holes: int
     parent: int | None
+    neighbours: list[int]
     shape: int
     canonical_shape: int
+
+class Island:
+    bounds: tuple[int, int, int, int]
+    container: int
+    objects: list[int]
 
 class Change:
     kind: str
     before: int | None
     after: int | None
+    dx: int
+    dy: int
+    symmetry: str | None
+    colors: tuple[int, int] | None
+
+class AnimationEvent:
+    kind: str
+    first_frame: int
+    last_frame: int
+    color: int
+    before: tuple[int, int, int, int] | None
+    after: tuple[int, int, int, int] | None
     dx: int
     dy: int
 
@@ -301,7 +319,14 @@ class StatusBars:
     @property
     def mask(self) -> NDArray[np.bool_]: ...
 
+class Composites:
+    def __init__(self) -> None: ...
+    def observe(self, before: NDArray[np.int8], after: NDArray[np.int8]) -> None: ...
+    def group(self, frame: NDArray[np.int8]) -> list[int]: ...
+
 def objects(frame: NDArray[np.int8]) -> list[Object]: ...
+def islands(frame: NDArray[np.int8]) -> list[Island]: ...
+def animation(settled: NDArray[np.int8], frames: list[NDArray[np.int8]]) -> list[AnimationEvent]: ...
 def changes(before: NDArray[np.int8], after: NDArray[np.int8]) -> list[Change]: ...
 def clicks(frame: NDArray[np.int8], ignored: NDArray[np.bool_] | None = None) -> list[ClickCandidate]: ...
 def grid(frames: list[NDArray[np.int8]]) -> Grid: ...

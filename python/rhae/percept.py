@@ -2,7 +2,10 @@
 
 =========================== ====================================================================
 :func:`objects`             connected areas of one colour, with shape, hierarchy and position
+:func:`islands`             enclosed areas with all their colours: what stands on the floor
 :func:`changes`             objects that moved, turned, changed colour, appeared or vanished
+:func:`animation`           the same for every frame of an animation, as a sequence of events
+:class:`Composites`         objects of several colours that move as one
 :class:`StatusBars`         progress bars and counters, recognised by how they change
 :func:`grid`                the size of the cells that a game draws its board with
 :func:`click_candidates`    one cell per object, grouped by class
@@ -31,18 +34,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rhae import _native
-from rhae._native import Change, ClickCandidate, Grid, Indicator, Object
+from rhae._native import AnimationEvent, Change, ClickCandidate, Grid, Indicator, Island, Object
 
 __all__ = [
+    "AnimationEvent",
     "Change",
     "ClickCandidate",
+    "Composites",
     "Grid",
     "Indicator",
+    "Island",
     "Object",
     "StatusBars",
+    "animation",
     "changes",
     "click_candidates",
     "grid",
+    "islands",
     "objects",
 ]
 
@@ -54,7 +62,7 @@ def objects(frame: ArrayLike) -> list[Object]:
     column and last row. ``center`` is the cell (column, row) of the object that is nearest to its
     centre of mass; a click there hits the object. ``shape`` is equal for objects of the same shape,
     ``canonical_shape`` also for rotated and reflected ones. ``parent`` is the id of the innermost
-    object around it.
+    object around it, and ``neighbours`` are the ids of the objects that share an edge with it.
 
     Raises:
         ValueError: The frame has another shape than (64, 64).
@@ -68,11 +76,47 @@ def changes(before: ArrayLike, after: ArrayLike) -> list[Change]:
     ``kind`` is ``"moved"``, ``"turned"``, ``"recolored"``, ``"grown"``, ``"shrunk"``,
     ``"reshaped"``, ``"split off"``, ``"merged"``, ``"appeared"`` or ``"vanished"``. ``before`` and
     ``after`` are ids of objects in the two frames. ``dx`` and ``dy`` are the movement in cells.
+    ``symmetry`` says how a turned object was rotated or reflected, such as ``"quarter turn"``.
+    ``colors`` are the old and the new colour of a recolored object.
 
     Raises:
         ValueError: A frame has another shape than (64, 64).
     """
     return _native.changes(_cells(before), _cells(after))
+
+
+def islands(frame: ArrayLike) -> list[Island]:
+    """Returns the connected areas that objects enclose, whatever their colours.
+
+    An island is a figure on a floor with everything that touches it. ``container`` is the id of the
+    object around it, and ``objects`` are the ids of its parts.
+
+    Raises:
+        ValueError: The frame has another shape than (64, 64).
+    """
+    return _native.islands(_cells(frame))
+
+
+def animation(settled: ArrayLike, frames: Iterable[ArrayLike]) -> list[AnimationEvent]:
+    """Returns what happens from the settled frame before an action to the last frame after it.
+
+    Events are in the order in which they begin. Movements in one direction over several frames are
+    one event. ``first_frame`` and ``last_frame`` are indices of ``frames``; ``before`` and ``after``
+    are the bounds of the object, ``None`` if it did not or does not exist.
+
+    Raises:
+        ValueError: A frame has another shape than (64, 64).
+
+    Examples:
+        >>> import numpy as np
+        >>> from rhae import percept
+        >>> start = np.zeros((64, 64), dtype=np.int8)
+        >>> start[20:24, 10:14] = 9
+        >>> frames = [np.roll(start, 2 * step, axis=1) for step in (1, 2, 3)]
+        >>> [(one.kind, one.dx, one.first_frame, one.last_frame) for one in percept.animation(start, frames)]
+        [('moved', 6, 0, 2)]
+    """
+    return _native.animation(_cells(settled), [_cells(frame) for frame in frames])
 
 
 def click_candidates(frame: ArrayLike, ignored: ArrayLike | None = None) -> list[ClickCandidate]:
@@ -98,6 +142,44 @@ def grid(frames: Iterable[ArrayLike]) -> Grid:
         ValueError: A frame has another shape than (64, 64).
     """
     return _native.grid([_cells(frame) for frame in frames])
+
+
+class Composites:
+    """Learns from movements which adjacent objects of several colours belong to one sprite.
+
+    Examples:
+        >>> import numpy as np
+        >>> from rhae import percept
+        >>> def frame(x):
+        ...     cells = np.zeros((64, 64), dtype=np.int8)
+        ...     cells[20:22, x : x + 4] = 9  # a head
+        ...     cells[22:25, x : x + 4] = 12  # and a body
+        ...     return cells
+        >>> sprites = percept.Composites()
+        >>> for x in (10, 14, 18):
+        ...     sprites.observe(frame(x), frame(x + 4))
+        >>> sprites.group(frame(30))  # background, head, body
+        [0, 1, 1]
+    """
+
+    def __init__(self) -> None:
+        self._composites = _native.Composites()
+
+    def observe(self, before: ArrayLike, after: ArrayLike) -> None:
+        """Records what moved between two frames.
+
+        Raises:
+            ValueError: A frame has another shape than (64, 64).
+        """
+        self._composites.observe(_cells(before), _cells(after))
+
+    def group(self, frame: ArrayLike) -> list[int]:
+        """Returns, for each object of a frame, the id of the first object of its sprite.
+
+        Raises:
+            ValueError: The frame has another shape than (64, 64).
+        """
+        return self._composites.group(_cells(frame))
 
 
 class StatusBars:

@@ -86,8 +86,8 @@ mod _native {
     use crate::memento::{Memento, Recorder};
     #[pymodule_export]
     use crate::percept::{
-        PyChange, PyClickCandidate, PyGrid, PyIndicator, PyObject, StatusBars, changes, clicks,
-        grid, objects,
+        Composites, PyAnimationEvent, PyChange, PyClickCandidate, PyGrid, PyIndicator, PyIsland,
+        PyObject, StatusBars, animation, changes, clicks, grid, islands, objects,
     };
     #[pymodule_export]
     use crate::play::{GameFacts, Play, StepResult};

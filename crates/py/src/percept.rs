@@ -5,7 +5,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rhae_engine::{ActionKind, Frame, SIZE};
 use rhae_percept::{
-    Bounds, CellSet, Change, GridFinder, IndicatorKind, Matching, ObjectId, Scene, click_candidates,
+    AnimationReader, Bounds, CellSet, Change, GridFinder, IndicatorKind, Matching, ObjectId, Scene,
+    Symmetry, click_candidates,
 };
 
 /// A connected area of one colour.
@@ -20,8 +21,20 @@ pub(crate) struct PyObject {
     center: (u8, u8),
     holes: u16,
     parent: Option<u16>,
+    /// The objects that share an edge of a cell with this one.
+    neighbours: Vec<u16>,
     shape: u64,
     canonical_shape: u64,
+}
+
+/// A connected area that an object encloses, whatever its colours.
+#[pyclass(frozen, get_all, module = "rhae.percept", name = "Island")]
+pub(crate) struct PyIsland {
+    bounds: (u8, u8, u8, u8),
+    /// The object around it.
+    container: u16,
+    /// The objects of the island.
+    objects: Vec<u16>,
 }
 
 /// A change of one object between two frames.
@@ -30,6 +43,25 @@ pub(crate) struct PyChange {
     kind: &'static str,
     before: Option<u16>,
     after: Option<u16>,
+    dx: i8,
+    dy: i8,
+    /// How a turned object was rotated or reflected.
+    symmetry: Option<&'static str>,
+    /// The colours of a recoloured object.
+    colors: Option<(u8, u8)>,
+}
+
+/// Something that happened to one object during an animation.
+#[pyclass(frozen, get_all, module = "rhae.percept", name = "AnimationEvent")]
+pub(crate) struct PyAnimationEvent {
+    kind: &'static str,
+    /// The indices of the first and the last frame that show the change.
+    first_frame: usize,
+    last_frame: usize,
+    color: u8,
+    /// The bounds before and after the change.
+    before: Option<(u8, u8, u8, u8)>,
+    after: Option<(u8, u8, u8, u8)>,
     dx: i8,
     dy: i8,
 }
@@ -131,10 +163,48 @@ impl StatusBars {
     }
 }
 
+/// Learns which objects of several colours move as one.
+#[pyclass(module = "rhae.percept")]
+#[derive(Default)]
+pub(crate) struct Composites {
+    composites: rhae_percept::Composites,
+}
+
+#[pymethods]
+impl Composites {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Records what moved between two frames.
+    fn observe(
+        &mut self,
+        before: &Bound<'_, PyArray2<i8>>,
+        after: &Bound<'_, PyArray2<i8>>,
+    ) -> PyResult<()> {
+        let (before, after) = (Scene::of(&frame_of(before)?), Scene::of(&frame_of(after)?));
+        let matching = Matching::between(&before, &after);
+        self.composites.observe(&before, &after, &matching);
+        Ok(())
+    }
+
+    /// Returns, for each object of a frame, the first object of its sprite.
+    fn group(&self, frame: &Bound<'_, PyArray2<i8>>) -> PyResult<Vec<u16>> {
+        let sprites = self.composites.group(&Scene::of(&frame_of(frame)?));
+        Ok(sprites.into_iter().map(|id| id.0).collect())
+    }
+}
+
 /// Returns the objects of a frame.
 #[pyfunction]
 pub(crate) fn objects(frame: &Bound<'_, PyArray2<i8>>) -> PyResult<Vec<PyObject>> {
     let scene = Scene::of(&frame_of(frame)?);
+    let mut neighbours = vec![Vec::new(); scene.objects().len()];
+    for &(a, b) in scene.adjacent() {
+        neighbours[usize::from(a.0)].push(b.0);
+        neighbours[usize::from(b.0)].push(a.0);
+    }
     let found = scene.iter().map(|(id, object)| PyObject {
         id: id.0,
         color: object.color,
@@ -143,8 +213,52 @@ pub(crate) fn objects(frame: &Bound<'_, PyArray2<i8>>) -> PyResult<Vec<PyObject>
         center: object.center,
         holes: object.holes,
         parent: object.parent.map(|parent| parent.0),
+        neighbours: std::mem::take(&mut neighbours[usize::from(id.0)]),
         shape: object.shape.0,
         canonical_shape: object.canonical_shape.0,
+    });
+    Ok(found.collect())
+}
+
+/// Returns the islands of a frame, ordered by their first objects.
+#[pyfunction]
+pub(crate) fn islands(frame: &Bound<'_, PyArray2<i8>>) -> PyResult<Vec<PyIsland>> {
+    let scene = Scene::of(&frame_of(frame)?);
+    let found = scene.islands().iter().map(|island| {
+        let is_inside = |id: ObjectId| scene.island_of(id) == Some(island);
+        PyIsland {
+            bounds: edges(island.bounds),
+            container: island.container.0,
+            objects: scene
+                .iter()
+                .filter(|(id, _)| is_inside(*id))
+                .map(|(id, _)| id.0)
+                .collect(),
+        }
+    });
+    Ok(found.collect())
+}
+
+/// Returns what happens in the frames of an animation, from the settled frame before it.
+#[pyfunction]
+pub(crate) fn animation(
+    settled: &Bound<'_, PyArray2<i8>>,
+    frames: Vec<Bound<'_, PyArray2<i8>>>,
+) -> PyResult<Vec<PyAnimationEvent>> {
+    let frames = frames.iter().map(frame_of).collect::<PyResult<Vec<_>>>()?;
+    let events = AnimationReader::default().read(&frame_of(settled)?, &frames);
+    let found = events.into_iter().map(|event| {
+        let (dx, dy) = movement(event.change);
+        PyAnimationEvent {
+            kind: kind_of(event.change),
+            first_frame: event.first_frame,
+            last_frame: event.last_frame,
+            color: event.color,
+            before: event.from.map(edges),
+            after: event.to.map(edges),
+            dx,
+            dy,
+        }
     });
     Ok(found.collect())
 }
@@ -159,16 +273,21 @@ pub(crate) fn changes(
     let matching = Matching::between(&before, &after);
     let id = |id: Option<ObjectId>| id.map(|id| id.0);
     let found = matching.events().iter().map(|event| {
-        let (dx, dy) = match event.change {
-            Change::Moved { dx, dy } | Change::Turned { dx, dy, .. } => (dx, dy),
-            _ => (0, 0),
-        };
+        let (dx, dy) = movement(event.change);
         PyChange {
             kind: kind_of(event.change),
             before: id(event.before),
             after: id(event.after),
             dx,
             dy,
+            symmetry: match event.change {
+                Change::Turned { symmetry, .. } => Some(symmetry_of(symmetry)),
+                _ => None,
+            },
+            colors: match event.change {
+                Change::Recolored { from, to } => Some((from, to)),
+                _ => None,
+            },
         }
     });
     Ok(found.collect())
@@ -236,6 +355,26 @@ const fn kind_of(change: Change) -> &'static str {
         Change::Merged => "merged",
         Change::Appeared => "appeared",
         Change::Vanished => "vanished",
+    }
+}
+
+const fn movement(change: Change) -> (i8, i8) {
+    match change {
+        Change::Moved { dx, dy } | Change::Turned { dx, dy, .. } => (dx, dy),
+        _ => (0, 0),
+    }
+}
+
+const fn symmetry_of(symmetry: Symmetry) -> &'static str {
+    match symmetry {
+        Symmetry::Identity => "identity",
+        Symmetry::QuarterTurn => "quarter turn",
+        Symmetry::HalfTurn => "half turn",
+        Symmetry::ThreeQuarterTurn => "three-quarter turn",
+        Symmetry::MirrorColumns => "mirrored columns",
+        Symmetry::MirrorRows => "mirrored rows",
+        Symmetry::Transpose => "transposed",
+        Symmetry::AntiTranspose => "anti-transposed",
     }
 }
 
