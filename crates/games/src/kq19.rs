@@ -7,8 +7,8 @@
 //!   loose and the hard state.
 //! * In the loose state each grain is stopped individually: a wall or the border of the room stops
 //!   it, and so does a stuck grain in front of it. Glue holds a loose grain in place.
-//! * In the hard state, grains that share an edge form one body that moves as a whole or not at all.
-//!   Glue has no effect.
+//! * In the hard state, grains that share an edge form one body that moves as a whole or not at
+//!   all. Glue has no effect.
 //! * The level is won when the grains of each kind exactly fill the outline of that kind. A level
 //!   may have a budget of actions; it is lost when the budget is used up.
 

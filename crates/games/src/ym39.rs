@@ -184,7 +184,8 @@ fn respond<S: FrameSink>(level: &Level, herd: &mut Herd, call: &Call, sink: &mut
         show_called(level, &arrived, call.cell, sink);
     }
     if !level.is_won(herd) {
-        // Every call ends with all gazes, so that the next one can be planned without a failed click.
+        // Every call ends with all gazes, so that the next one can be planned without a failed
+        // click.
         sink.frame(|frame| {
             draw::draw(level, herd, frame);
             draw::draw_all_gazes(level, herd, frame);

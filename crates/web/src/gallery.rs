@@ -76,8 +76,8 @@ pub struct GalleryFilter {
 }
 
 impl GalleryFilter {
-    /// Reads the values of the query parameters `input` and `progress`. An unknown value selects all
-    /// environments, like a missing one.
+    /// Reads the values of the query parameters `input` and `progress`. An unknown value selects
+    /// all environments, like a missing one.
     pub fn new(input: Option<&str>, progress: Option<&str>) -> Self {
         Self {
             input: named(&InputKind::ALL, input),

@@ -1,8 +1,8 @@
 //! The levels as text maps.
 //!
 //! `#` is wall, `~` is glue, `a` and `b` are grains of the two kinds, and `A` and `B` are the cells
-//! that they must fill. `d` is a grain of the second kind on a cell that its kind must fill. Grains cannot leave the map. The comment before each level says what the
-//! level teaches.
+//! that they must fill. `d` is a grain of the second kind on a cell that its kind must fill. Grains
+//! cannot leave the map. The comment before each level says what the level teaches.
 
 use rhae_engine::{LevelIndex, TextMap};
 

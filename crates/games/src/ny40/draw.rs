@@ -1,5 +1,5 @@
-//! The drawing code: 11 × 11 cells of 5 × 5 pixels, the void in black with distant specks, and below
-//! them a bar that shows the remaining budget. The margin around the hall is grey, so that it does
+//! The drawing code: 11 × 11 cells of 5 × 5 pixels, the void in black with distant specks, and
+//! below them a bar that shows the remaining budget. The margin around the hall is grey, so that it does
 //! not look like the void.
 
 #[cfg(test)]
