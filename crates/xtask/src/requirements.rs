@@ -13,7 +13,7 @@ pub(crate) struct Requirement {
     purpose: &'static str,
 }
 
-const REQUIREMENTS: [Requirement; 7] = [
+const REQUIREMENTS: [Requirement; 11] = [
     Requirement {
         programs: &["tmux"],
         package: "tmux",
@@ -48,6 +48,26 @@ const REQUIREMENTS: [Requirement; 7] = [
         programs: &["strace"],
         package: "strace",
         purpose: "checks that responses follow their commits",
+    },
+    Requirement {
+        programs: &["slurmctld"],
+        package: "slurmctld",
+        purpose: "runs on a Slurm cluster",
+    },
+    Requirement {
+        programs: &["slurmd"],
+        package: "slurmd",
+        purpose: "runs on a Slurm cluster",
+    },
+    Requirement {
+        programs: &["sbatch"],
+        package: "slurm-client",
+        purpose: "runs on a Slurm cluster",
+    },
+    Requirement {
+        programs: &["munged"],
+        package: "munge",
+        purpose: "runs on a Slurm cluster",
     },
 ];
 

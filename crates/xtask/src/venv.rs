@@ -13,13 +13,14 @@ const OFFICIAL: (&str, &str, &str) = (
 );
 /// For each environment: its folder (tests refer to it by name), its package, and a Python
 /// statement that succeeds if the package is installed.
-const PACKAGES: [(&str, &str, &str); 2] = [
+const PACKAGES: [(&str, &str, &str); 3] = [
     OFFICIAL,
     (
         "target/python/schemathesis-4.32.5",
         "schemathesis==4.32.5",
         "import schemathesis",
     ),
+    ("target/python/ray-2.60.0", "ray==2.60.0", "import ray"),
 ];
 /// The minimum Python version that the packages require.
 const MIN_VERSION: &str = "(3, 12)";

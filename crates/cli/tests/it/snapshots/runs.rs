@@ -146,3 +146,28 @@ fn run_on_a_server() {
     bench.listing("run_server_listing", "out");
     bench.json_file("run_server_record", "out/server.json");
 }
+
+#[test]
+fn merged_shards() {
+    let bench = Bench::new();
+    for index in ["0", "1"] {
+        let (shard, out) = (format!("{index}/2"), format!("s{index}"));
+        let run = [
+            "run",
+            "--agent",
+            "random",
+            "--games",
+            "kq19,ny40",
+            "--budget",
+            "30",
+            "--shard",
+            &shard,
+            "--out",
+            &out,
+        ];
+        bench.run(&run).succeeded();
+    }
+    bench.json_file("run_shard", "s1/shard.json");
+    bench.document("merge", "", &["s0", "s1", "--out", "merged"]);
+    bench.document("merge", "missing", &["s1", "--out", "m", "--allow-missing"]);
+}
