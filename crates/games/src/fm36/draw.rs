@@ -105,10 +105,10 @@ pub(super) fn settled(level: &Level, board: &Board, frame: &mut Frame) {
 /// Draws the board and the frames.
 fn ground(level: &Level, board: &Board, frame: &mut Frame) {
     frame.copy_from(&level.backgrounds[board.breath as usize]);
-    for piece in 0..level.count {
+    for (piece, &color) in PIECES.iter().enumerate().take(level.count) {
         let (x, y) = corner(level.frames[piece]);
         let is_home = board.pieces[piece] == level.frames[piece];
-        frame.outline(x, y, CELL, CELL, if is_home { HOME } else { PIECES[piece] });
+        frame.outline(x, y, CELL, CELL, if is_home { HOME } else { color });
     }
 }
 

@@ -262,8 +262,8 @@ pub(super) fn settled(level: &Level, board: &Board, frame: &mut Frame) {
     scene(level, board, frame);
     draw_fruit(level, board.fruit, frame);
     draw_lids(level, board, frame);
-    for creature in 0..level.house.count {
-        let seat = in_room(level, board.rooms[creature], SEATS_AT[creature]);
+    for (creature, &place) in SEATS_AT.iter().enumerate().take(level.house.count) {
+        let seat = in_room(level, board.rooms[creature], place);
         draw_creature(creature, seat, frame);
     }
 }

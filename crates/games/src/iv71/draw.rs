@@ -112,10 +112,10 @@ pub(super) fn settled(level: &Level, board: &Board, frame: &mut Frame) {
 /// Draws the field and the nests.
 fn ground(level: &Level, board: &Board, frame: &mut Frame) {
     frame.copy_from(&level.background);
-    for creature in 0..level.count {
+    for (creature, &body) in BODIES.iter().enumerate().take(level.count) {
         let (x, y) = corner(level.nests[creature]);
         let is_home = level.is_home(&board.creatures, creature);
-        let color = if is_home { HOME } else { BODIES[creature] };
+        let color = if is_home { HOME } else { body };
         frame.outline(x, y, CELL, CELL, color);
     }
 }
@@ -236,14 +236,14 @@ pub(super) fn falling(
     frame: &mut Frame,
 ) {
     ground(level, board, frame);
-    for creature in 0..level.count {
+    for (creature, &body) in BODIES.iter().enumerate().take(level.count) {
         let (x, y) = corner(board.creatures.cells[creature]);
         if fallen & bit(creature as Cell) == 0 {
             draw_creature(level, creature, (x + 1, y + 1), frame);
         } else if part < 3 {
             let inset = 1 + part;
             let size = CELL - 2 * inset;
-            frame.rect(x + inset, y + inset, size, size, BODIES[creature]);
+            frame.rect(x + inset, y + inset, size, size, body);
         } else if part % 2 == 1 {
             frame.outline(x, y, CELL, CELL, ALERT);
         }
@@ -263,9 +263,9 @@ pub(super) fn marked(level: &Level, board: &Board, mark: Mark, lit: bool, frame:
             frame.outline(x, y, CELL, CELL, ALERT);
         }
         Mark::Nests => {
-            for creature in 0..level.count {
-                let (x, y) = corner(level.nests[creature]);
-                frame.outline(x, y, CELL, CELL, BODIES[creature]);
+            for (&nest, &body) in level.nests.iter().zip(&BODIES).take(level.count) {
+                let (x, y) = corner(nest);
+                frame.outline(x, y, CELL, CELL, body);
             }
         }
     }

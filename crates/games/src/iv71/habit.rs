@@ -95,9 +95,9 @@ pub(super) fn turn(walls: CellSet, count: usize, before: &Creatures) -> Turn {
             break;
         }
     }
-    for creature in 0..count {
+    for (creature, &goal) in goals.iter().enumerate().take(count) {
         turn.after.habits[creature] = before.habits[creature].advanced();
-        if let (Step::Moves, Some(goal)) = (turn.steps[creature], goals[creature]) {
+        if let (Step::Moves, Some(goal)) = (turn.steps[creature], goal) {
             turn.after.cells[creature] = goal;
         }
     }

@@ -103,10 +103,10 @@ pub(super) fn calls(
 ) -> [Call; MAX_CREATURES] {
     let called = Interval::of_lamp(lights[key as usize]);
     let mut calls = [Call::None; MAX_CREATURES];
-    for creature in 0..field.count {
+    for (creature, call) in calls.iter_mut().enumerate().take(field.count) {
         if Some(creatures.intervals[creature]) == called {
             let goal = field.neighbour(creatures.cells[creature], key);
-            calls[creature] = match goal.filter(|&goal| field.walls & bit(goal) == 0) {
+            *call = match goal.filter(|&goal| field.walls & bit(goal) == 0) {
                 Some(goal) => Call::Moves(goal),
                 None => Call::Stopped,
             };

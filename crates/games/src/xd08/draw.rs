@@ -133,7 +133,7 @@ impl Picture {
         let body = if slab.is_heavy { HEAVY } else { LIGHT };
         let color = |x: usize, y: usize| {
             let at_edge = x == 0 || y == 0 || x + 1 == width || y + 1 == LAYER;
-            let is_notch = x % UNIT == 0 && y < 3;
+            let is_notch = x.is_multiple_of(UNIT) && y < 3;
             let is_speckle = slab.is_heavy && matches!((x % UNIT, y), (2, 2) | (4, 4) | (2, 5));
             match slab.joint {
                 _ if at_edge && y + 2 < LAYER => edge,

@@ -147,7 +147,7 @@ impl Tower {
         let Some(below) = slab.checked_sub(1) else {
             let mut units = (left..right).filter(|&unit| self.tables[usize::from(unit)]);
             let first = units.next()?;
-            return Some((first, units.last().unwrap_or(first) + 1));
+            return Some((first, units.next_back().unwrap_or(first) + 1));
         };
         let left = left.max(places[below]);
         let right = right.min(places[below] + self.slabs[below].length);

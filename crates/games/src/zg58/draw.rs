@@ -116,17 +116,17 @@ fn ground(level: &Level, board: &Board, frame: &mut Frame) {
             }
         }
     }
-    for bead in 0..level.count {
+    for (bead, &body) in BEADS.iter().enumerate().take(level.count) {
         let (x, y) = corner(level.frames[bead]);
         let color = if level.is_home(board, bead) {
             LIT
         } else {
-            BEADS[bead]
+            body
         };
         frame.outline(x + 1, y + 1, 7, 7, color);
     }
-    for band in 0..BANDS {
-        draw_band(level, board, band, BANDS_COLORS[band], frame);
+    for (band, color) in BANDS_COLORS.into_iter().enumerate() {
+        draw_band(level, board, band, color, frame);
     }
 }
 
@@ -243,9 +243,9 @@ pub(super) fn marked(level: &Level, board: &Board, mark: Mark, lit: bool, frame:
             }
         }
         Mark::Frames => {
-            for bead in 0..level.count {
-                let (x, y) = corner(level.frames[bead]);
-                frame.outline(x + 1, y + 1, 7, 7, BEADS[bead]);
+            for (&cell, &color) in level.frames.iter().zip(&BEADS).take(level.count) {
+                let (x, y) = corner(cell);
+                frame.outline(x + 1, y + 1, 7, 7, color);
             }
         }
     }
