@@ -34,6 +34,7 @@ pub fn tier_summary_text(summary: &TierSummary) -> String {
                 text,
                 "tier {number}: a level completed in {completed} of {count} environments, p = {p:.3} by luck"
             ),
+            _ if count == 1 => writeln!(text, "tier {number}: 1 environment not played"),
             _ => writeln!(text, "tier {number}: {count} environments not played"),
         };
     }

@@ -3,7 +3,7 @@
 //! The server keeps the newest state of each board and its rows in memory. A request reads only the
 //! records that are newer, so a board of many rows is computed once after each change.
 //!
-//! **Invariant:** a reader who is not the organiser gets the rows for [`Audience::Public`], which
+//! **Invariant:** readers other than the organiser get the rows for [`Audience::Public`], which
 //! contain only aggregates of a hidden set.
 
 use std::collections::HashMap;
