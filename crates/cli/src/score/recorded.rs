@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use rhae_harness::{assemble, load_plays};
+use rhae_harness::{assemble, calibrated, load_plays, read_baselines};
 use rhae_protocol::{Format, RunConfig};
 use rhae_report::{card_table, runs_table};
 use rhae_runs::load_config;
@@ -24,6 +24,9 @@ pub(crate) struct RunArgs {
     /// Scoring method [default: the run's method]
     #[arg(long, value_parser = listed::method())]
     method: Option<Method>,
+    /// Published baselines of a human study [default: the run's]
+    #[arg(long, value_name = "FILE")]
+    baselines: Option<PathBuf>,
     /// Print the summary and the scorecards as JSON
     #[arg(long)]
     json: bool,
@@ -40,6 +43,9 @@ pub(crate) struct RecordingArgs {
     /// Scoring method
     #[arg(long, default_value = Method::DEFAULT.name(), value_parser = listed::method())]
     method: Method,
+    /// Published baselines of a human study, which replace those of the environments
+    #[arg(long, value_name = "FILE")]
+    baselines: Option<PathBuf>,
     /// Print the scorecard as JSON
     #[arg(long)]
     json: bool,
@@ -53,7 +59,10 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
         "`{}` is a file, not a run folder; use `rhae score recording` for a recording",
         args.folder.display()
     );
-    let config: RunConfig = load_config(&args.folder)?;
+    let mut config: RunConfig = load_config(&args.folder)?;
+    if let Some(file) = &args.baselines {
+        config.baselines = Some(read_baselines(file)?);
+    }
     let method = match args.method {
         Some(method) => method,
         None => config.method.parse()?,
@@ -80,7 +89,8 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
 }
 
 pub(super) fn recordings(args: &RecordingArgs) -> Result<()> {
-    let games = args.hosted.games()?;
+    let baselines = args.baselines.as_deref().map(read_baselines).transpose()?;
+    let games = calibrated(args.hosted.games()?, baselines.as_ref(), args.method);
     let mut plays = ReplayedPlays::default();
     for file in &args.files {
         let name = file.display();

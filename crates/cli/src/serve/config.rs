@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use rhae_engine::{Catalog, GameId, GameInfo};
-use rhae_harness::select_games;
+use rhae_harness::{calibrated, read_baselines, select_games};
+use rhae_scoring::Method;
 use rhae_server::{AddressRange, Config, Limits, Tls, TlsError, Visitors, read_game_sets};
 use rhae_store::GameSet;
 
@@ -56,7 +57,12 @@ impl ServeConfig {
         let metrics = settings.metrics.as_deref();
         let metrics = metrics.map(|text| address(text, auth)).transpose()?;
         let address = address(settings.addr.as_deref().unwrap_or("127.0.0.1:8001"), auth)?;
-        let catalog = hosted_games_args(&settings)?.games()?;
+        let baselines = settings.baselines.as_deref().map(read_baselines);
+        let catalog = calibrated(
+            hosted_games_args(&settings)?.games()?,
+            baselines.transpose()?.as_ref(),
+            Method::DEFAULT,
+        );
         let games = select_games(&catalog, settings.games.as_deref().unwrap_or("all"))?;
         let games = games
             .iter()

@@ -96,6 +96,9 @@ pub(crate) struct Settings {
     /// File that lists public, semi-private and private environments; without it all are public
     #[arg(long, env = "RHAE_SETS", value_name = "FILE")]
     pub(crate) sets: Option<PathBuf>,
+    /// Published baselines of a human study, which replace those of the environments (docs/study.md)
+    #[arg(long, env = "RHAE_BASELINES", value_name = "FILE")]
+    pub(crate) baselines: Option<PathBuf>,
     /// Key file that encrypts contact data of study participants; recruiting platforms and seats need
     /// it. It is created if it does not exist
     #[arg(long, env = "RHAE_IDENTITY_KEY", value_name = "FILE")]
@@ -324,7 +327,7 @@ impl Settings {
             ($($field:ident),* $(,)?) => { Self { $($field: self.$field.or(other.$field)),* } };
         }
         first! {
-            addr, db, games, games_dir, python, host_seconds, host_memory, unsafe_host, sets, identity_key, auth, visitors, hosts, trusted_proxies, competition, idle_minutes, open_minutes, snapshot_every, tls_cert, tls_key, log, log_level, metrics,
+            addr, db, games, games_dir, python, host_seconds, host_memory, unsafe_host, sets, baselines, identity_key, auth, visitors, hosts, trusted_proxies, competition, idle_minutes, open_minutes, snapshot_every, tls_cert, tls_key, log, log_level, metrics,
             requests_per_minute, visitor_requests_per_minute, open_cards, plays_per_card, body_bytes, json_depth, extra_bytes, stored_bytes_per_key, hosted_calls, streams, streams_per_key, streams_per_address, connections, connections_per_address, header_seconds,
             body_seconds, answer_seconds, idle_seconds, shutdown_seconds,
         }
