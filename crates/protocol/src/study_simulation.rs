@@ -11,6 +11,9 @@ pub struct StudySimulation {
     /// The model of the people, with its version.
     pub model: String,
     pub seed: u64,
+    pub servers: u32,
+    /// How often a server was killed and started again.
+    pub kills: u32,
     /// The number of people who were invited.
     pub invited: u32,
     /// The number of environments in the pool.

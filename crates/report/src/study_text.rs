@@ -210,8 +210,8 @@ pub fn study_results_text(results: &StudyResults) -> String {
 /// Formats the result of a simulated study.
 pub fn simulation_text(result: &StudySimulation) -> String {
     let mut text = format!(
-        "{} people, {} environments, seed {}, model {}\n\n",
-        result.invited, result.pool, result.seed, result.model
+        "{} people, {} environments, seed {}, model {}, servers {}, killed {} times\n\n",
+        result.invited, result.pool, result.seed, result.model, result.servers, result.kills
     );
     text.push_str(&summaries_table(std::slice::from_ref(&result.summary)));
     let verdicts: Vec<String> = result
@@ -288,7 +288,7 @@ fn environment_text(results: &EnvironmentResults) -> String {
     let mut text = coverage_table(std::slice::from_ref(&results.coverage));
     let _ = writeln!(
         text,
-        "{:>5} {:>7} {:>9} {:>7} {:>8} {:>6} {:>6} {:>5} {:>6} {:>6}  complete it and all before",
+        "{:>5} {:>7} {:>9} {:>7} {:>8} {:>6} {:>6} {:>7} {:>5} {:>6} {:>6}  complete it and all before",
         "level",
         "reached",
         "completed",
@@ -296,6 +296,7 @@ fn environment_text(results: &EnvironmentResults) -> String {
         "censored",
         "resets",
         "deaths",
+        "optimal",
         "best",
         "second",
         "median"
@@ -304,7 +305,7 @@ fn environment_text(results: &EnvironmentResults) -> String {
     for level in &results.by_level {
         let _ = writeln!(
             text,
-            "{:>5} {:>7} {:>9} {:>7} {:>8} {:>6} {:>6} {:>5} {:>6} {:>6}  {:.2}",
+            "{:>5} {:>7} {:>9} {:>7} {:>8} {:>6} {:>6} {:>7} {:>5} {:>6} {:>6}  {:.2}",
             level.level,
             level.reached,
             level.completed,
@@ -312,6 +313,7 @@ fn environment_text(results: &EnvironmentResults) -> String {
             level.censored,
             level.resets,
             level.deaths,
+            count(level.optimal),
             count(level.best),
             count(level.second_best),
             count(level.upper_median),

@@ -137,6 +137,50 @@ impl Database {
         }
     }
 
+    /// Prepares a database for a simulated clock, see [`Database::set_simulated_time`]. Returns false,
+    /// and changes nothing, if a PostgreSQL database is in use.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError`] if the database fails.
+    pub async fn start_simulation(&self) -> Result<bool, StoreError> {
+        match self {
+            Self::Sqlite(..) => Ok(true),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_, store) => store.start_simulation().await,
+        }
+    }
+
+    /// Sets the clock of a simulation. Only PostgreSQL has a clock of its own; SQLite uses the times
+    /// that callers pass in.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError`] if the database fails.
+    pub async fn set_simulated_time(&self, now_ms: u64) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(..) => {
+                let _ = now_ms;
+                Ok(())
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_, store) => store.set_simulated_time(now_ms).await,
+        }
+    }
+
+    /// Restores the clock of the database after a simulation.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError`] if the database fails.
+    pub async fn end_simulation(&self) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(..) => Ok(()),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_, store) => store.end_simulation().await,
+        }
+    }
+
     /// Completes pending writes and closes the database. If an abandoned request still holds the
     /// store, this does nothing, and the database is closed when the process exits.
     pub async fn close(self) {

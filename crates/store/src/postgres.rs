@@ -27,6 +27,7 @@ mod rows;
 mod schema;
 mod session;
 mod shares;
+mod simulation;
 mod studies;
 mod writer;
 

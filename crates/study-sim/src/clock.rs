@@ -15,7 +15,9 @@ pub(crate) const TICK_MS: u64 = 1000;
 /// The time of the first session: Monday, 7 September 2026, 10:00 UTC.
 pub(crate) const FIRST_SESSION_MS: u64 = 1_788_775_200_000;
 /// The number of people who are invited to one session.
-pub(crate) const SESSION_CAPACITY: u32 = 81;
+pub(crate) const SESSION_CAPACITY: u64 = 81;
+/// The play time of a sitting.
+pub(crate) const SITTING_MS: u64 = 90 * 60 * 1000;
 /// The time within which the people of a session arrive.
 const ARRIVALS_MS: f64 = 15.0 * 60_000.0;
 /// The days between the sessions of a week: Monday, Wednesday, Friday.
@@ -71,13 +73,18 @@ impl Schedule {
     }
 }
 
-/// Returns when a person arrives: at a session on a Monday, Wednesday or Friday.
-pub(crate) fn arrival_ms(seed: u64, number: u32) -> u64 {
-    let session = u64::from(number / SESSION_CAPACITY);
+/// Returns when the session of a person starts: on a Monday, Wednesday or Friday.
+pub(crate) const fn session_ms(person: u64) -> u64 {
+    let session = person / SESSION_CAPACITY;
     let per_week = SESSION_DAYS.len() as u64;
     let day = 7 * (session / per_week) + SESSION_DAYS[(session % per_week) as usize];
+    FIRST_SESSION_MS + DAY_MS * day
+}
+
+/// Returns when a person arrives at the session.
+pub(crate) fn arrival_ms(seed: u64, number: u32) -> u64 {
     let late = Chance::new(seed, &[ARRIVAL, number.into()]).between(0.0, ARRIVALS_MS);
-    FIRST_SESSION_MS + DAY_MS * day + late as u64
+    session_ms(number.into()) + late as u64
 }
 
 #[cfg(test)]

@@ -16,6 +16,10 @@ pub enum SimulationError {
     },
     #[error("the database `{}` exists: name a new file", .0.display())]
     DatabaseExists(PathBuf),
+    #[error("{0} servers need a shared database: name a PostgreSQL database")]
+    SharedFile(u32),
+    #[error("the database is in use: a simulation needs an empty one")]
+    DatabaseInUse,
     #[error("cannot prepare the server: {0}")]
     Io(#[from] std::io::Error),
     #[error("the database failed: {0}")]

@@ -11,17 +11,17 @@ use ureq::Agent;
 
 use crate::SimulationError;
 
-/// How often a request is sent before the simulation gives up.
-const MAX_ATTEMPTS: u32 = 200;
+/// How often a request is sent before the simulation gives up: for a minute.
+const MAX_ATTEMPTS: u32 = 1200;
 /// The pause between two attempts, long enough for a server to be started again.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(120);
 const TOKEN_HEADER: &str = "x-study-token";
 
-/// A connection to the server, for researchers and participants.
+/// Connections to the servers, for researchers and participants.
 #[derive(Clone)]
 pub(crate) struct Http {
-    address: SocketAddr,
+    addresses: Vec<SocketAddr>,
     agent: Agent,
 }
 
@@ -37,20 +37,22 @@ pub(crate) struct Response {
 pub(crate) struct ParticipantRequest<'a> {
     pub(crate) path: &'a str,
     pub(crate) token: &'a str,
+    /// The number of the person, who always uses the same server.
+    pub(crate) person: u32,
     pub(crate) idempotency_key: Option<&'a str>,
     /// `None` for a GET.
     pub(crate) body: Option<&'a str>,
 }
 
 impl Http {
-    pub(crate) fn new(address: SocketAddr, connections: usize) -> Self {
+    pub(crate) fn new(addresses: Vec<SocketAddr>, connections: usize) -> Self {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_idle_connections(connections)
             .max_idle_connections_per_host(connections)
             .timeout_global(Some(RESPONSE_TIMEOUT));
         Self {
-            address,
+            addresses,
             agent: Agent::from(config.build()),
         }
     }
@@ -62,7 +64,8 @@ impl Http {
         body: Option<&impl Serialize>,
     ) -> Result<T, SimulationError> {
         let body = body.map(serde_json::to_string).transpose()?;
-        let response = self.repeat(path, || self.send(path, &[], body.as_deref()))?;
+        let address = self.addresses[0];
+        let response = self.repeat(path, || self.send(address, path, &[], body.as_deref()))?;
         response.parse(path)
     }
 
@@ -73,20 +76,16 @@ impl Http {
     ) -> Result<Response, SimulationError> {
         let mut headers = vec![(TOKEN_HEADER, request.token)];
         headers.extend(request.idempotency_key.map(|key| ("idempotency-key", key)));
+        let address = self.address_of(request.person);
         self.repeat(request.path, || {
-            self.send(request.path, &headers, request.body)
+            self.send(address, request.path, &headers, request.body)
         })
     }
 
-    /// Sends a request of a participant whose connection is lost before the response arrives.
-    pub(crate) fn send_without_response(
-        &self,
-        request: ParticipantRequest<'_>,
-    ) -> Result<(), SimulationError> {
-        let lost = |error: std::io::Error| SimulationError::NoResponse {
-            path: request.path.to_owned(),
-            reason: error.to_string(),
-        };
+    /// Sends a request of a participant whose connection is lost before the response arrives, if it
+    /// reaches the server at all.
+    pub(crate) fn send_without_response(&self, request: ParticipantRequest<'_>) {
+        let address = self.address_of(request.person);
         let body = request.body.unwrap_or_default();
         let method = if request.body.is_some() {
             "POST"
@@ -96,14 +95,18 @@ impl Http {
         let key = request.idempotency_key;
         let key = key.map_or_else(String::new, |key| format!("idempotency-key: {key}\r\n"));
         let text = format!(
-            "{method} {} HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\n{TOKEN_HEADER}: {}\r\n{key}content-length: {}\r\n\r\n{body}",
+            "{method} {} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n{TOKEN_HEADER}: {}\r\n{key}content-length: {}\r\n\r\n{body}",
             request.path,
-            self.address,
             request.token,
             body.len(),
         );
-        let mut stream = TcpStream::connect(self.address).map_err(lost)?;
-        stream.write_all(text.as_bytes()).map_err(lost)
+        // A server that was killed does not even accept the connection.
+        let _ =
+            TcpStream::connect(address).and_then(|mut stream| stream.write_all(text.as_bytes()));
+    }
+
+    fn address_of(&self, person: u32) -> SocketAddr {
+        self.addresses[person as usize % self.addresses.len()]
     }
 
     fn repeat(
@@ -131,11 +134,12 @@ impl Http {
 
     fn send(
         &self,
+        address: SocketAddr,
         path: &str,
         headers: &[(&str, &str)],
         body: Option<&str>,
     ) -> Result<Response, ureq::Error> {
-        let url = format!("http://{}{path}", self.address);
+        let url = format!("http://{address}{path}");
         let mut response = match body {
             Some(body) => {
                 let mut request = self.agent.post(&url);

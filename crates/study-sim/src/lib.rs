@@ -1,13 +1,14 @@
 //! Simulated people who play a whole human study through the REST API.
 //!
-//! [`simulate`] starts a real server on a loopback address with a simulated clock, sets up a study
+//! [`simulate`] starts real servers on loopback addresses with a simulated clock, sets up a study
 //! under the preset of the ARC-AGI-3 paper, and lets people take part: they consent, ask for
 //! environments, play stored solutions with detours and errors, pause, reload, click twice, lose
-//! their connection, leave and withdraw. The result compares what the server acknowledged with what
-//! its database contains. It is the rehearsal that a researcher makes before people are paid.
+//! their connection, leave and withdraw. Servers are killed at random and started again. The result
+//! compares what the servers acknowledged with what their database contains. It is the rehearsal that
+//! a researcher makes before people are paid.
 //!
 //! `person` is the model of people, `plan` turns their intents into actions, `player` is a person at
-//! the pages of the study, and `simulation` moves the clock.
+//! the pages of the study, `kills` says when servers are killed, and `simulation` moves the clock.
 //!
 //! # Invariants
 //!
@@ -25,6 +26,7 @@ mod clock;
 mod error;
 mod host;
 mod http;
+mod kills;
 mod person;
 mod plan;
 mod player;

@@ -199,6 +199,7 @@ const INTENT: u64 = 2;
 pub(crate) const PLAN: u64 = 3;
 pub(crate) const INCIDENTS: u64 = 4;
 pub(crate) const ARRIVAL: u64 = 5;
+pub(crate) const KILLS: u64 = 7;
 const ENVIRONMENT: u64 = 6;
 
 /// Returns the difficulty of an environment in logits; 0 is the mean.

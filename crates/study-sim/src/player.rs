@@ -153,6 +153,22 @@ impl Player {
         self.follow(around, &view)
     }
 
+    /// Returns whether an action is due that affects no other person.
+    pub(crate) fn is_about_to_act(&self, now_ms: u64) -> bool {
+        let Phase::Playing(playing) = &self.phase else {
+            return false;
+        };
+        self.offline_until_ms.is_none() && playing.has_step(now_ms, Turn::Play)
+    }
+
+    /// Reports the presence of the person without looking at the response.
+    pub(crate) fn report_presence(
+        &mut self,
+        around: Surroundings<'_>,
+    ) -> Result<(), SimulationError> {
+        self.send(around, &json!({"command": "contact"})).map(drop)
+    }
+
     /// Takes the actions that are due. Returns whether there were any.
     fn take_steps(
         &mut self,
@@ -384,6 +400,7 @@ impl Player {
         let request = ParticipantRequest {
             path: SITTING,
             token: &self.token,
+            person: self.person.number,
             idempotency_key: None,
             body: None,
         };
@@ -413,6 +430,7 @@ impl Player {
         around.http.participate(ParticipantRequest {
             path: COMMANDS,
             token: &self.token,
+            person: self.person.number,
             idempotency_key: None,
             body: Some(&command.to_string()),
         })

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use rayon::ThreadPool;
 use rayon::prelude::*;
 use rhae_protocol::StudySimulation;
 use rhae_study::Preset;
@@ -13,8 +14,9 @@ use crate::SimulationError;
 use crate::alias::MAX_ENVIRONMENTS;
 use crate::audit::{audit_actions, over_quota};
 use crate::clock::{FIRST_SESSION_MS, Schedule, SimulatedClock, TICK_MS, Turn, arrival_ms};
-use crate::host::{Host, database};
+use crate::host::{Host, Setup, database};
 use crate::http::Http;
+use crate::kills::Kills;
 use crate::person::{MODEL, Person};
 use crate::player::{Incidents, Player, Surroundings};
 use crate::research::Researcher;
@@ -24,6 +26,9 @@ const PARALLEL_REQUESTS: usize = 16;
 /// After this time without requests, every sitting has ended.
 const AFTERWARDS_MS: u64 = 24 * 60 * 60 * 1000;
 const MAX_PEOPLE: u32 = 100_000;
+const MAX_SERVERS: u32 = 16;
+/// A contact of this age in the log counts as the current one: the clock of no sitting has stopped.
+const LOGGED_MS: u64 = 15_000;
 
 /// The size and the seed of a simulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +37,12 @@ pub struct SimulationOptions {
     pub people: u32,
     pub environments: u32,
     pub seed: u64,
-    /// A new SQLite file that is kept; `None` for a temporary one.
+    /// A new SQLite file that is kept, or a PostgreSQL URL; `None` for a temporary file.
     pub database: Option<PathBuf>,
+    /// The number of servers. Several need PostgreSQL.
+    pub servers: u32,
+    /// How often a server is killed and started again.
+    pub kills: u32,
 }
 
 /// Lets simulated people play a study through the REST API of a server in this process, under the
@@ -48,12 +57,18 @@ pub struct SimulationOptions {
 pub fn simulate(options: &SimulationOptions) -> Result<StudySimulation, SimulationError> {
     check("people", options.people, MAX_PEOPLE)?;
     check("environments", options.environments, MAX_ENVIRONMENTS)?;
+    check("servers", options.servers, MAX_SERVERS)?;
     let begun = Instant::now();
     let folder = tempfile::tempdir()?;
-    let db = database(options.database.as_deref(), folder.path())?;
-    let clock = Arc::new(SimulatedClock::new(FIRST_SESSION_MS));
-    let host = Host::start(&db, options.seed, options.environments, Arc::clone(&clock))?;
-    let http = Http::new(host.address(), 2 * PARALLEL_REQUESTS);
+    let setup = Setup {
+        db: database(options.database.as_deref(), folder.path(), options.servers)?,
+        seed: options.seed,
+        environments: options.environments,
+        clock: Arc::new(SimulatedClock::new(FIRST_SESSION_MS)),
+    };
+    let mut host = Host::start(setup, options.servers)?;
+    host.advance_to(FIRST_SESSION_MS)?;
+    let http = Http::new(host.addresses(), 2 * PARALLEL_REQUESTS);
     let researcher = Researcher::new(&http);
     researcher.open_study(options.seed, options.environments)?;
     let mut players: Vec<Player> = researcher
@@ -65,10 +80,12 @@ pub fn simulate(options: &SimulationOptions) -> Result<StudySimulation, Simulati
             Player::new(options.seed, person, link, arrival_ms(options.seed, number))
         })
         .collect();
-    run(&host, &clock, &http, &mut players)?;
+    let mut kills = Kills::new(options);
+    run(&mut host, &http, &mut players, &mut kills)?;
     let simulation = report(options, &host, &researcher, &players)?;
-    host.stop();
+    host.stop()?;
     Ok(StudySimulation {
+        kills: kills.executed,
         wall_seconds: begun.elapsed().as_secs_f64(),
         ..simulation
     })
@@ -83,10 +100,10 @@ const fn check(field: &'static str, found: u32, max: u32) -> Result<(), Simulati
 
 /// Lets all people take their turns until all have left.
 fn run(
-    host: &Host,
-    clock: &SimulatedClock,
+    host: &mut Host,
     http: &Http,
     players: &mut [Player],
+    kills: &mut Kills,
 ) -> Result<(), SimulationError> {
     let researcher = Researcher::new(http);
     let pool = rayon::ThreadPoolBuilder::new()
@@ -101,17 +118,19 @@ fn run(
     let mut now_ms = FIRST_SESSION_MS;
     while let Some((tick_ms, turns)) = schedule.pop() {
         now_ms = tick_ms;
-        clock.advance_to(now_ms);
+        host.advance_to(now_ms)?;
         // What is due must not depend on who asks first.
         host.settle()?;
         let around = Surroundings { http, now_ms };
-        pool.install(|| {
-            let mut playing = with_turn(players, &turns, Turn::Play);
-            playing
-                .par_iter_mut()
-                .with_max_len(1)
-                .try_for_each(|player| player.play(around))
-        })?;
+        let mut playing = with_turn(players, &turns, Turn::Play);
+        let killed = match playing.is_empty() {
+            true => None,
+            false => kills.due(now_ms),
+        };
+        match killed {
+            None => play(&pool, around, &mut playing)?,
+            Some(server) => play_and_kill(&pool, around, playing, host, server)?,
+        }
         for player in with_turn(players, &turns, Turn::Command) {
             player.act(around, &researcher)?;
         }
@@ -121,8 +140,59 @@ fn run(
             }
         }
     }
-    clock.advance_to(now_ms + AFTERWARDS_MS);
+    host.advance_to(now_ms + AFTERWARDS_MS)?;
     host.settle()
+}
+
+/// Lets players take their actions in parallel.
+fn play(
+    pool: &ThreadPool,
+    around: Surroundings<'_>,
+    players: &mut [&mut Player],
+) -> Result<(), SimulationError> {
+    pool.install(|| {
+        let players = players.par_iter_mut().with_max_len(1);
+        players.try_for_each(|player| player.play(around))
+    })
+}
+
+/// Lets players take their actions while a server is killed and started again.
+///
+/// A killed server forgets the contacts that it has not written to the log. Whether an action reaches
+/// it before or after that is a matter of chance, but the study must not depend on it. Therefore only
+/// people whose last contact is in the log act during a kill, and all of them report their presence
+/// before and after.
+fn play_and_kill(
+    pool: &ThreadPool,
+    around: Surroundings<'_>,
+    players: Vec<&mut Player>,
+    host: &mut Host,
+    server: usize,
+) -> Result<(), SimulationError> {
+    let is_about_to_act = |player: &&mut Player| player.is_about_to_act(around.now_ms);
+    let (mut acting, mut others): (Vec<_>, Vec<_>) = players.into_iter().partition(is_about_to_act);
+    for player in &mut acting {
+        player.report_presence(around)?;
+    }
+    let logged = host.logged_contacts()?;
+    let is_logged = |player: &&mut Player| {
+        logged.iter().any(|(participant, at_ms)| {
+            *participant == player.participant && at_ms + LOGGED_MS >= around.now_ms
+        })
+    };
+    let (mut during_kill, first): (Vec<_>, Vec<_>) = acting.into_iter().partition(is_logged);
+    others.extend(first);
+    play(pool, around, &mut others)?;
+    let (played, killed) = rayon::join(
+        || play(pool, around, &mut during_kill),
+        || host.kill(server),
+    );
+    killed?;
+    played?;
+    for player in &mut during_kill {
+        player.report_presence(around)?;
+    }
+    Ok(())
 }
 
 /// Returns the players who have a turn of this kind, in the order of their numbers.
@@ -166,6 +236,8 @@ fn report(
     Ok(StudySimulation {
         model: MODEL.to_owned(),
         seed: options.seed,
+        servers: options.servers,
+        kills: 0,
         invited: options.people,
         pool: options.environments,
         summary,

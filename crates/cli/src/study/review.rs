@@ -10,7 +10,7 @@ use rhae_report::{baselines_text, study_results_text};
 use rhae_scoring::Method;
 use rhae_study::{Command, ReviewCommand};
 use rhae_study_service::{
-    exclusion_target, next_baselines, publish_baselines, study_results, write_new_file,
+    add_optima, exclusion_target, next_baselines, publish_baselines, study_results, write_new_file,
 };
 
 use super::{Opened, StudyIdArgs, finish, now};
@@ -164,7 +164,8 @@ pub(super) async fn report(args: &ReportArgs) -> Result<ExitCode> {
         let all: Vec<EnvironmentVersion> = known.keys().cloned().collect();
         Ok(study_results(state, if args.all { &all } else { &named }))
     });
-    let results = results.await??;
+    let mut results = results.await??;
+    add_optima(&mut results, &rhae_games::Builtin);
     opened.close().await;
     if args.study.database.json {
         output::print_json(&results)?;

@@ -12,14 +12,15 @@ use crate::output;
 
 /// Rehearse a study: simulated people play it through the REST API of a server.
 ///
-/// A server with a simulated clock runs in this process, with its own database. The people
-/// follow the numbers of the ARC-AGI-3 paper and play the built-in environments under generated
+/// Servers with a simulated clock run in this process, with their own database, and are killed at
+/// random moments. The people follow the numbers of the ARC-AGI-3 paper and play the built-in environments under generated
 /// ids. The command fails if an action was lost or executed twice, an environment got more people
 /// than its target, or the books do not balance.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae study simulate
   rhae study simulate --people 486 --environments 414 --seed 1 --json
+  rhae study simulate --people 1000 --servers 2 --db postgres://user:password@host/database
   rhae study simulate --db rehearsal.db && rhae study report simulated --db rehearsal.db")]
 pub(super) struct SimulateArgs {
     /// Number of people
@@ -31,8 +32,14 @@ pub(super) struct SimulateArgs {
     /// Seed of the people; equal seeds give equal studies
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Keep the study in a new database file [default: a temporary file]
-    #[arg(long, value_name = "FILE")]
+    /// Number of servers; several need a PostgreSQL database
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    servers: u32,
+    /// How often a server is killed at a random moment and started again
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    kills: u32,
+    /// Keep the study in a new database file, or use a PostgreSQL database [default: a temporary file]
+    #[arg(long, value_name = "FILE|URL", hide_env_values = true)]
     db: Option<PathBuf>,
     /// Print the result as JSON
     #[arg(long)]
@@ -45,6 +52,8 @@ pub(super) fn simulate(args: SimulateArgs) -> Result<ExitCode> {
         environments: args.environments,
         seed: args.seed,
         database: args.db,
+        servers: args.servers,
+        kills: args.kills,
     })?;
     if args.json {
         output::print_json(&result)?;

@@ -2,20 +2,27 @@
 
 use rhae_protocol::StudySimulation;
 use rhae_study_sim::{SimulationOptions, simulate};
+use rhae_testkit::Postgres;
 
-fn simulated(people: u32, environments: u32, seed: u64) -> StudySimulation {
-    let options = SimulationOptions {
+fn options(people: u32, environments: u32, seed: u64) -> SimulationOptions {
+    SimulationOptions {
         people,
         environments,
         seed,
         database: None,
-    };
-    simulate(&options).expect("the server responds as its API promises")
+        servers: 1,
+        kills: 0,
+    }
 }
 
 #[test]
 fn study_of_40_people_loses_and_doubles_nothing() {
-    let result = simulated(40, 30, 1);
+    let options = SimulationOptions {
+        kills: 3,
+        ..options(40, 30, 1)
+    };
+    let result = simulate(&options).expect("the server responds as its API promises");
+    assert_eq!(result.kills, 3);
     assert_eq!(
         (
             result.lost_actions,
@@ -46,35 +53,67 @@ fn study_of_40_people_loses_and_doubles_nothing() {
     assert!((5.5..=9.5).contains(&median), "{median}");
 }
 
-#[test]
-fn equal_seeds_give_equal_studies() {
-    let without_time = |result| StudySimulation {
+fn without_time(result: StudySimulation) -> StudySimulation {
+    StudySimulation {
         wall_seconds: 0.0,
         ..result
+    }
+}
+
+#[test]
+fn equal_seeds_give_equal_studies_although_servers_are_killed() {
+    let study = |seed| {
+        let options = SimulationOptions {
+            kills: 2,
+            ..options(2, 10, seed)
+        };
+        without_time(simulate(&options).unwrap())
     };
-    let first = without_time(simulated(3, 15, 5));
-    assert_eq!(first, without_time(simulated(3, 15, 5)));
-    assert_ne!(first.summary, simulated(3, 15, 6).summary);
+    let first = study(5);
+    assert_eq!(first.kills, 2);
+    assert!(first.is_sound(), "{first:?}");
+    assert_eq!(first, study(5));
+    assert_ne!(first.summary, study(6).summary);
+}
+
+#[test]
+fn two_servers_share_a_database_and_are_killed() {
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    let options = SimulationOptions {
+        database: Some(postgres.url().into()),
+        servers: 2,
+        kills: 2,
+        ..options(3, 8, 2)
+    };
+    let result = simulate(&options).unwrap();
+    assert_eq!((result.servers, result.kills), (2, 2));
+    assert!(result.is_sound(), "{result:?}");
+    assert!(result.summary.attempts > 5, "{result:?}");
+    // The times of plays are those of the simulated clock, also in the shared database.
+    let median = result.summary.median_minutes.solved.unwrap();
+    assert!((4.0..=16.0).contains(&median), "{median}");
 }
 
 #[test]
 fn sizes_and_databases_are_checked() {
-    let options = SimulationOptions {
-        people: 0,
-        environments: 3,
-        seed: 1,
-        database: None,
-    };
-    let message = simulate(&options).unwrap_err().to_string();
-    assert_eq!(message, "people is 0: expected 1 to 100000");
+    let message = |options: &SimulationOptions| simulate(options).unwrap_err().to_string();
+    assert_eq!(
+        message(&options(0, 3, 1)),
+        "people is 0: expected 1 to 100000"
+    );
     let folder = tempfile::tempdir().unwrap();
     let existing = folder.path().join("rhae.db");
     std::fs::write(&existing, "").unwrap();
-    let options = SimulationOptions {
-        people: 1,
+    let kept = SimulationOptions {
         database: Some(existing),
-        ..options
+        ..options(1, 3, 1)
     };
-    let message = simulate(&options).unwrap_err().to_string();
-    assert!(message.ends_with("exists: name a new file"), "{message}");
+    assert!(message(&kept).ends_with("exists: name a new file"));
+    let shared = SimulationOptions {
+        servers: 2,
+        ..options(1, 3, 1)
+    };
+    assert!(message(&shared).starts_with("2 servers need a shared database"));
 }
