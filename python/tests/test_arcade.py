@@ -63,7 +63,7 @@ def test_competition_mode_applies_the_competition_rules(tmp_path: Path) -> None:
     assert arcade.get_scorecard() is None
     card = arcade.close_scorecard()
     assert card is not None
-    assert (card.competition_mode, card.total_environments, card.total_actions) == (True, 8, 8)
+    assert (card.competition_mode, card.total_environments, card.total_actions) == (True, 15, 8)
 
 
 def test_impossible_calls_return_none() -> None:
