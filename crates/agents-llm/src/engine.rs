@@ -81,6 +81,27 @@ pub trait Toolbox {
         engine: &mut Engine<'_>,
     ) -> Result<ToolOutput, AgentError>;
 
+    /// Returns whether calls of this tool run at the same time if they are in one reply.
+    fn runs_together(&self, _name: &str) -> bool {
+        false
+    }
+
+    /// Executes calls of a tool for which [`runs_together`](Self::runs_together) is true. Returns their
+    /// outputs in order.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the play cannot continue.
+    fn call_together(
+        &mut self,
+        name: &str,
+        arguments: &[&Value],
+        engine: &mut Engine<'_>,
+    ) -> Result<Vec<ToolOutput>, AgentError> {
+        let calls = arguments.iter();
+        calls.map(|one| self.call(name, one, engine)).collect()
+    }
+
     /// Returns whether the turn ends after the calls of the current reply.
     fn ends_turn(&self) -> bool {
         false
@@ -269,8 +290,8 @@ impl<'log> Engine<'log> {
         }
     }
 
-    /// Runs several conversations at the same time and returns their results in order. Each has an
-    /// engine of its own, whose calls are a branch of the log, so that a resumed play finds the answers
+    /// Runs several conversations at the same time and returns their results in order. Each has a
+    /// separate engine, whose calls are a branch of the log, so that a resumed play finds the answers
     /// of each conversation whatever their order was.
     pub(crate) fn parallel<T: Send>(
         &mut self,
@@ -385,10 +406,8 @@ impl<'log> Engine<'log> {
                 return Ok(TurnEnd::Answer(Box::new(reply)));
             }
             let mut results = Vec::new();
-            for call in &calls {
-                let traced = self.start_call(chat, &call.name, &input_text(&call.arguments));
-                let output = self.execute(chat, call, toolbox)?;
-                self.end_call(&traced, &output);
+            let outputs = self.execute_all(chat, &calls, toolbox)?;
+            for (call, output) in calls.iter().zip(outputs) {
                 errors = if output.is_error { errors + 1 } else { 0 };
                 results.push(ToolResult {
                     id: call.id.clone(),
@@ -412,34 +431,36 @@ impl<'log> Engine<'log> {
         Ok(TurnEnd::Limit(iterations))
     }
 
-    /// Executes a call, after a check that the tool exists and that the arguments are an object.
-    fn execute(
+    /// Executes the calls of a reply, after a check of each of them.
+    fn execute_all(
         &mut self,
         chat: &Chat,
-        call: &ToolCall,
+        calls: &[ToolCall],
         toolbox: &mut dyn Toolbox,
-    ) -> Result<ToolOutput, AgentError> {
-        let Some(tool) = chat.tools.iter().find(|tool| tool.name == call.name) else {
-            let names: Vec<&str> = chat.tools.iter().map(|tool| tool.name.as_str()).collect();
-            return Ok(ToolOutput::error(format!(
-                "there is no tool `{}`; the tools are {}",
-                call.name,
-                names.join(", ")
-            )));
-        };
-        let Value::Object(fields) = &call.arguments else {
-            return Ok(ToolOutput::error(
-                "the arguments are not a JSON object; call the tool again with valid JSON",
-            ));
-        };
-        let required = tool.parameters["required"].as_array().into_iter().flatten();
-        let mut names = required.filter_map(Value::as_str);
-        if let Some(missing) = names.find(|name| !fields.contains_key(*name)) {
-            return Ok(ToolOutput::error(format!(
-                "the argument `{missing}` is missing"
-            )));
+    ) -> Result<Vec<ToolOutput>, AgentError> {
+        let name = calls.first().map_or("", |call| call.name.as_str());
+        let is_together = |call: &ToolCall| call.name == name && check(chat, call).is_ok();
+        if calls.len() > 1 && toolbox.runs_together(name) && calls.iter().all(is_together) {
+            let arguments: Vec<&Value> = calls.iter().map(|call| &call.arguments).collect();
+            let start = |arguments: &&Value| self.start_call(chat, name, &input_text(arguments));
+            let traced: Vec<OpenCall> = arguments.iter().map(start).collect();
+            let outputs = toolbox.call_together(name, &arguments, self)?;
+            for (traced, output) in traced.iter().zip(&outputs) {
+                self.end_call(traced, output);
+            }
+            return Ok(outputs);
         }
-        toolbox.call(&call.name, &call.arguments, self)
+        let mut outputs = Vec::new();
+        for call in calls {
+            let traced = self.start_call(chat, &call.name, &input_text(&call.arguments));
+            let output = match check(chat, call) {
+                Ok(()) => toolbox.call(&call.name, &call.arguments, self)?,
+                Err(problem) => ToolOutput::error(problem),
+            };
+            self.end_call(&traced, &output);
+            outputs.push(output);
+        }
+        Ok(outputs)
     }
 
     /// Sends the next request until there is a reply with content.
@@ -484,6 +505,30 @@ impl<'log> Engine<'log> {
         self.total += spent;
         self.unreported().usage += spent;
         spent
+    }
+}
+
+/// Checks that the tool exists and that the arguments are an object with the required fields. The error
+/// is for the model.
+fn check(chat: &Chat, call: &ToolCall) -> Result<(), String> {
+    let Some(tool) = chat.tools.iter().find(|tool| tool.name == call.name) else {
+        let names: Vec<&str> = chat.tools.iter().map(|tool| tool.name.as_str()).collect();
+        return Err(format!(
+            "there is no tool `{}`; the tools are {}",
+            call.name,
+            names.join(", ")
+        ));
+    };
+    let Value::Object(fields) = &call.arguments else {
+        return Err(
+            "the arguments are not a JSON object; call the tool again with valid JSON".to_owned(),
+        );
+    };
+    let required = tool.parameters["required"].as_array().into_iter().flatten();
+    let mut names = required.filter_map(Value::as_str);
+    match names.find(|name| !fields.contains_key(*name)) {
+        Some(missing) => Err(format!("the argument `{missing}` is missing")),
+        None => Ok(()),
     }
 }
 

@@ -146,6 +146,7 @@ impl TaskSolver {
             solver: self,
             task,
             agents: 1,
+            max_agents: MAX_AGENTS,
             best: None,
             texts: Vec::new(),
         };
@@ -205,7 +206,7 @@ fn tools(is_first: bool, delegates: bool) -> Vec<Tool> {
     if delegates {
         tools.push(Tool {
             name: "call_agent".to_owned(),
-            description: "Starts another agent with a part of the work and waits for its report."
+            description: "Starts another agent with a part of the work and waits for its report. Several calls in one reply run at the same time."
                 .to_owned(),
             parameters: json!({
                 "type": "object",
@@ -225,6 +226,7 @@ struct Attempt<'a> {
     solver: &'a TaskSolver,
     task: &'a Value,
     agents: u32,
+    max_agents: u32,
     /// The best program so far.
     best: Option<Judged>,
     texts: Vec<String>,
@@ -282,13 +284,50 @@ impl AgentTools<'_, '_> {
         }
     }
 
+    /// Lets several agents work at the same time. They divide the remaining agents equally, so that the
+    /// limit does not depend on which of them is faster.
+    fn call_agents(
+        &mut self,
+        works: &[&Value],
+        engine: &mut Engine<'_>,
+    ) -> Result<Vec<ToolOutput>, AgentError> {
+        let Attempt { solver, task, .. } = *self.attempt;
+        let left = self.attempt.max_agents.saturating_sub(self.attempt.agents);
+        let allowed = left.min(u32::try_from(works.len()).unwrap_or(u32::MAX));
+        let share = 1 + (left - allowed) / allowed.max(1);
+        let depth = self.depth;
+        let outcomes = engine.parallel(works.len(), |index, engine| {
+            let is_allowed = u32::try_from(index).is_ok_and(|index| index < allowed);
+            let mut attempt = Attempt {
+                solver,
+                task,
+                agents: 0,
+                max_agents: if is_allowed { share } else { 0 },
+                best: None,
+                texts: Vec::new(),
+            };
+            let output = attempt.call_agent(works[index], depth, engine);
+            (output, attempt.agents, attempt.texts)
+        });
+        let mut outputs = Vec::new();
+        for (output, agents, texts) in outcomes {
+            self.attempt.agents += agents;
+            self.attempt.texts.extend(texts);
+            outputs.push(output?);
+        }
+        Ok(outputs)
+    }
+}
+
+impl Attempt<'_> {
     /// Lets another agent work and returns its report.
     fn call_agent(
         &mut self,
         arguments: &Value,
+        depth: u32,
         engine: &mut Engine<'_>,
     ) -> Result<ToolOutput, AgentError> {
-        if self.attempt.agents >= MAX_AGENTS {
+        if self.agents >= self.max_agents {
             return Ok(ToolOutput::error(format!(
                 "there were {MAX_AGENTS} agents already; do the work yourself"
             )));
@@ -297,17 +336,17 @@ impl AgentTools<'_, '_> {
             Ok(returns) => returns,
             Err(problem) => return Ok(ToolOutput::error(problem)),
         };
-        self.attempt.agents += 1;
-        let depth = self.depth + 1;
+        self.agents += 1;
+        let depth = depth + 1;
         let delegates = depth < engine.limits().max_depth;
-        let solver = self.attempt.solver;
+        let solver = self.solver;
         let system = solver.system("agent", delegates);
         let mut chat = solver.chat.chat(&system, tools(false, delegates), depth);
         let start = solver.prompts.fill(
             "agent_start",
             &[
                 ("work", arguments["task"].as_str().unwrap_or_default()),
-                ("task", &self.attempt.task.to_string()),
+                ("task", &self.task.to_string()),
                 ("returns", &returns.text()),
             ],
         );
@@ -316,7 +355,7 @@ impl AgentTools<'_, '_> {
         let mut interpreter = Interpreter::new(&solver.runtime, PRELUDE);
         for _ in 0..=MAX_NUDGES {
             let mut agent = AgentTools {
-                attempt: &mut *self.attempt,
+                attempt: &mut *self,
                 interpreter: &mut interpreter,
                 depth,
                 returns: Some(&returns),
@@ -362,7 +401,9 @@ impl Toolbox for AgentTools<'_, '_> {
         match (name, self.returns) {
             ("submit", None) => self.submit(arguments, engine),
             ("report", Some(returns)) => Ok(self.report(arguments, returns)),
-            ("call_agent", _) if self.delegates(engine) => self.call_agent(arguments, engine),
+            ("call_agent", _) if self.delegates(engine) => {
+                self.attempt.call_agent(arguments, self.depth, engine)
+            }
             ("python", _) => {
                 let code = arguments["code"].as_str().unwrap_or_default();
                 let news = if self.interpreter.is_empty() {
@@ -374,6 +415,23 @@ impl Toolbox for AgentTools<'_, '_> {
             }
             _ => Ok(ToolOutput::error(format!("there is no tool `{name}`"))),
         }
+    }
+
+    fn runs_together(&self, name: &str) -> bool {
+        name == "call_agent"
+    }
+
+    fn call_together(
+        &mut self,
+        name: &str,
+        arguments: &[&Value],
+        engine: &mut Engine<'_>,
+    ) -> Result<Vec<ToolOutput>, AgentError> {
+        if !self.delegates(engine) {
+            let calls = arguments.iter();
+            return calls.map(|one| self.call(name, one, engine)).collect();
+        }
+        self.call_agents(arguments, engine)
     }
 
     fn ends_turn(&self) -> bool {

@@ -117,7 +117,7 @@ fn call_section(call: &TracedCall, agent: Option<&str>) -> String {
     let by = agent.map_or_else(String::new, |agent| format!(" BY {agent}"));
     let mut section = format!("CALL OF {}{by}", call.tool);
     if let Some(input) = &call.input {
-        section.push_str(&format!("\n{input}"));
+        section.push_str(&format!("\n{}", input.trim_end()));
     }
     let kind = if call.is_error { "error: " } else { "" };
     match &call.output {

@@ -1,10 +1,11 @@
 //! Static tasks, solved by scripted models that write programs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rhae_agents::LoggedCalls;
 use rhae_agents_llm::{ChatSettings, Engine, Limits, TaskOutcome, TaskSolver};
-use rhae_testkit::{Faults, ModelAnswer, ModelRequest, ModelServer};
+use rhae_testkit::{Fault, Faults, ModelAnswer, ModelRequest, ModelServer};
 use serde_json::{Value, json};
 
 use crate::setup::{FORMS, LIMITS, player, python, settings};
@@ -26,8 +27,19 @@ fn solve(
     limits: Limits,
     answer: impl Fn(&ModelRequest) -> ModelAnswer + Send + Sync + 'static,
 ) -> Option<(TaskOutcome, Vec<String>)> {
+    let (outcome, bodies, _) = solve_with(Faults::mixed(10, 5), form, limits, answer)?;
+    Some((outcome, bodies))
+}
+
+/// Also returns the largest number of requests that were sent at the same time.
+fn solve_with(
+    faults: Faults,
+    form: (&str, &str, &str),
+    limits: Limits,
+    answer: impl Fn(&ModelRequest) -> ModelAnswer + Send + Sync + 'static,
+) -> Option<(TaskOutcome, Vec<String>, usize)> {
     let python = python()?;
-    let server = ModelServer::start(Faults::mixed(10, 5), answer);
+    let server = ModelServer::start(faults, answer);
     let player = Arc::new(player(&server, form));
     let chat = ChatSettings::of_model(&player.model, false, player.context_tokens);
     let runtime = settings(python, LIMITS).open().unwrap();
@@ -45,7 +57,8 @@ fn solve(
     assert_eq!(attempt(), outcome);
     assert_eq!(server.served().len(), served.len());
     let bodies = served.iter().map(|entry| entry.body.to_string());
-    Some((outcome, bodies.collect()))
+    let concurrent = server.max_concurrent_requests();
+    Some((outcome, bodies.collect(), concurrent))
 }
 
 fn submit(code: &str) -> ModelAnswer {
@@ -174,4 +187,45 @@ fn best_program_answers_when_the_requests_are_used_up() {
     }
     assert!(all.contains("took more than 5 s") || all.contains("TimeLimit"));
     assert!(bodies.iter().all(|body| !body.contains("\"call_agent\"")));
+}
+
+#[test]
+fn agents_of_one_reply_work_at_the_same_time() {
+    let late = Faults::first(vec![Fault::Late(Duration::from_millis(80)); 13]);
+    let limits = Limits {
+        max_iterations: 25,
+        ..Limits::default()
+    };
+    let solved = solve_with(late, FORMS[0], limits, |request| {
+        let last = &request.turns.last().unwrap().1;
+        if request.tools.iter().any(|tool| tool == "report") {
+            let number = last.split("Part ").nth(1).unwrap().split(' ').next();
+            return ModelAnswer::call("report", &json!({"value": {"summary": number}}));
+        }
+        match request.results.len() {
+            // Eleven agents are one more than there may be, with the first one.
+            0 => ModelAnswer {
+                text: "I divide the work.".to_owned(),
+                calls: (0..11)
+                    .map(|part| {
+                        let arguments = json!({"task": format!("Part {part} of the work")});
+                        ("call_agent".to_owned(), arguments.to_string())
+                    })
+                    .collect(),
+            },
+            _ => {
+                for (part, report) in request.results[..9].iter().enumerate() {
+                    assert!(report.contains(&format!("\"{part}\"")), "{report}");
+                }
+                assert!(request.results[9].contains("do the work yourself"));
+                submit(RIGHT)
+            }
+        }
+    });
+    let Some((outcome, bodies, concurrent)) = solved else {
+        return;
+    };
+    assert_eq!((outcome.train_solved, outcome.agents), (2, 10));
+    assert_eq!(bodies.len(), 2 + 9);
+    assert!((2..=4).contains(&concurrent), "{concurrent}");
 }

@@ -244,7 +244,7 @@ pub(super) fn spent(attempt: &Attempt, max_cost_usd: Option<f64>) -> ModelUsage 
     }
 }
 
-/// What is known about a branch while its lines are read.
+/// The state of a branch while its lines are read.
 #[derive(Default)]
 struct Branch {
     /// The position of its last call, unless an effect follows it.

@@ -21,7 +21,7 @@ use crate::AgentError;
 /// **Invariant:** every request is in the log before it is sent, and every answer is in the log
 /// before it is returned. A restarted play takes its answers from the log, in the same order, and
 /// sends requests only after the log ends. Conversations that run at the same time have branches of
-/// the log, each with an order of its own.
+/// the log, each with a separate order.
 ///
 /// An agent whose requests depend on more than answers and observations, for example on the output
 /// of a program, stores these effects in the same log: see [`next_effect`](Self::next_effect).
