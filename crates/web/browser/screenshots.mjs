@@ -27,6 +27,20 @@ try {
     for (const action of solution) await agent.act(play, action, { reasoning: "The way to the goal is free now: straight on." });
   }
   const study = await TestStudy.open(server, "pictures");
+  // Three people with different numbers of actions, for the figures of an environment.
+  const figures = await TestStudy.open(server, "figures", { environments: ["pz19"] });
+  for (const levels of [2, 1, 3]) {
+    const context = await browser.newContext({ baseURL: server.url, viewport: { width: 1280, height: 800 } });
+    const person = await context.newPage();
+    await enter(person, await figures.link());
+    await begin(person, "Begin");
+    for (const level of solution("pz19").slice(0, levels)) {
+      await act(person, Array(10 + 2 * levels).fill([level[0], "r"]).flat());
+      await act(person, level);
+    }
+    await leave(person);
+    await context.close();
+  }
   for (const theme of ["light", "dark"]) {
     const context = await browser.newContext({ baseURL: server.url, colorScheme: theme, viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
     const page = await context.newPage();
@@ -79,11 +93,8 @@ try {
     await shot("study-end");
     await page.goto("/studies/pictures/coverage");
     await shot("study-coverage");
-    await page.goto(`/studies/pictures/environments/${environment}`);
-    await page.getByRole("heading", { name: "Actions by level" }).scrollIntoViewIfNeeded();
-    await shot("study-level");
-    await page.goto("/studies/pictures/results");
-    await shot("study-results");
+    await page.goto("/studies/figures/environments/pz19-v1");
+    await page.screenshot({ path: join(out, `study-level-${theme}.png`), fullPage: true });
     await page.goto("/studies/pictures/sittings");
     await shot("study-sittings");
     await page.setViewportSize({ width: 390, height: 844 });

@@ -18,8 +18,8 @@ export function solution(environment) {
 
 /** A study that is open, on a server with open access. */
 export class TestStudy {
-  /** @param {{limits?: object, title?: string, sites?: object[]}} [options] */
-  static async open(server, id, { limits = {}, title = "A study of the Example Institute", sites } = {}) {
+  /** @param {{limits?: object, title?: string, sites?: object[], environments?: string[]}} [options] */
+  static async open(server, id, { limits = {}, title = "A study of the Example Institute", sites, environments = ENVIRONMENTS } = {}) {
     const study = new TestStudy();
     study.api = server.agent("researcher");
     study.path = `/api/studies/${id}`;
@@ -27,7 +27,7 @@ export class TestStudy {
       en: "You take part in a study of the Example Institute.\n\nWhat you do is stored under a random number.\n\nYou can withdraw at any time.",
       de: "Sie nehmen an einer Studie teil.\n\nSie können jederzeit aufhören.",
     };
-    await study.api.post("/api/studies", { id, title, environments: ENVIRONMENTS, consent, ...(sites ? { sites } : {}) });
+    await study.api.post("/api/studies", { id, title, environments, consent, ...(sites ? { sites } : {}) });
     const { protocol } = await study.api.get(study.path);
     await study.command("set_protocol", { protocol: { ...protocol, limits: { ...protocol.limits, ...limits } } });
     const codes = { complete: { code: "C0MPLETE" }, no_consent: { code: "N0CONSENT" } };

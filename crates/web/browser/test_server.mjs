@@ -27,7 +27,7 @@ export function full(test, shortForm) {
 /** Solutions of first levels: key names, and clicks as `x,y`. */
 export const SOLUTIONS = {
   kq19: ["ArrowUp", "ArrowUp", "w", "ArrowUp", "ArrowRight", "d", "ArrowRight"],
-  ym39: ["52,10", "45,52", "17,45", "24,24"],
+  ym39: ["45,17", "38,45", "10,38"],
   pz19: ["ArrowUp", "w", "ArrowUp", "34,19"],
 };
 
