@@ -26,6 +26,9 @@ use crate::{Budget, HarnessError, Results, ShardResults, play_id, tiers};
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
 /// The time that agents have to exit on their own when a run is over.
 const EXIT_GRACE_PERIOD: Duration = Duration::from_millis(500);
+/// The time in which this process gets the signal that has ended an agent.
+const SIGNAL_DELAY: Duration = Duration::from_millis(500);
+
 /// The description of a run, with all defaults resolved.
 pub struct RunSpec {
     pub config: RunConfig,
@@ -126,7 +129,7 @@ pub fn run(
         })?;
     }
     all.play_all(interrupt, progress)?;
-    let play_results = all.take_results()?;
+    let play_results = all.take_results();
     let complete = match tiers::reached(&spec.config, &play_results) {
         Some(reached) => reached.finished,
         None => play_results.len() == all.total && !play_results.iter().any(is_interrupted),
@@ -169,7 +172,7 @@ pub(crate) fn play_unit(
     units.retain(|unit| unit.repeat == repeat && unit.game_id == game_id);
     let mut plays = Plays::new(spec, arena, journal, lines, units)?;
     plays.play_all(interrupt, &mut |_| {})?;
-    let result = plays.take_results()?.pop();
+    let result = plays.take_results().pop();
     Ok(result.filter(|result| !is_interrupted(result)))
 }
 
@@ -256,12 +259,20 @@ impl<'a> Plays<'a> {
             match self.reports.1.recv_timeout(WATCH_INTERVAL) {
                 // An aborted play may still send a report. The report is ignored, because the play
                 // is no longer listed as running.
-                Ok((index, finished)) if self.mark_ended(index) => self.record_result(finished)?,
+                Ok((index, finished)) if self.mark_ended(index) => {
+                    self.record_result(unless_terminated(finished, interrupt))?;
+                }
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => unreachable!("this side keeps a sender"),
             }
             self.end_stuck_plays()?;
             progress(self.progress());
+        }
+        // Plays whose report has arrived count as ended.
+        while let Ok((index, finished)) = self.reports.1.try_recv() {
+            if self.mark_ended(index) {
+                self.record_result(unless_terminated(finished, interrupt))?;
+            }
         }
         Ok(())
     }
@@ -347,13 +358,7 @@ impl<'a> Plays<'a> {
 
     /// Returns the results of all plays in the order in which they ended. Plays that are still
     /// running are interrupted.
-    fn take_results(&mut self) -> Result<Vec<PlayResult>, HarnessError> {
-        // Plays whose report has arrived count as ended.
-        while let Ok((index, finished)) = self.reports.1.try_recv() {
-            if self.mark_ended(index) {
-                self.record_result(finished)?;
-            }
-        }
+    fn take_results(&mut self) -> Vec<PlayResult> {
         let reason = self
             .is_timed_out()
             .then(|| "the time limit of the run is reached".to_owned());
@@ -364,7 +369,7 @@ impl<'a> Plays<'a> {
         self.done.extend(interrupted);
         self.exiting
             .extend(std::mem::take(&mut self.running).into_values());
-        Ok(std::mem::take(&mut self.done))
+        std::mem::take(&mut self.done)
     }
 
     fn is_timed_out(&self) -> bool {
@@ -410,6 +415,39 @@ impl<'a> Plays<'a> {
         progress.actions += running.map(|play| play.actions()).sum::<u64>();
         progress
     }
+}
+
+/// Returns the report of a play, or that of an interrupted play if the process of its agent was
+/// terminated together with this one. A scheduler that ends a job sends SIGTERM to all its processes,
+/// so an agent may end before this process has handled its own signal.
+fn unless_terminated(finished: Finished, interrupt: &AtomicBool) -> Finished {
+    let mut result = match finished {
+        Finished::Ended(result) if is_terminated(&result) => result,
+        other => return other,
+    };
+    let deadline = Instant::now() + SIGNAL_DELAY;
+    while !interrupt.load(Ordering::Relaxed) && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    if !interrupt.load(Ordering::Relaxed) {
+        return Finished::Ended(result);
+    }
+    if let Some(run) = result.runs.last_mut() {
+        run.ending = Some(Ending::Interrupted);
+        run.message = None;
+    }
+    Finished::Suspended {
+        result,
+        all_plays: false,
+    }
+}
+
+/// Returns whether a play failed because the process of its agent got SIGTERM.
+fn is_terminated(play: &PlayResult) -> bool {
+    play.runs.last().is_some_and(|run| {
+        let message = run.message.as_deref().unwrap_or_default();
+        run.ending == Some(Ending::Failed) && message.contains("(signal: 15 (SIGTERM)")
+    })
 }
 
 /// Returns the progress of a run of `total` plays, of which some have ended.

@@ -110,7 +110,7 @@ JobCompType=jobcomp/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerType=sched/builtin
-SchedulerParameters=sched_min_interval=0,batch_sched_delay=0
+SchedulerParameters=sched_min_interval=0,sched_interval=1
 SwitchType=switch/none
 MpiDefault=none
 ReturnToService=2

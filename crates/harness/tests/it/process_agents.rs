@@ -1,6 +1,8 @@
 //! Agents in processes: their standard error, and what they find in their environment.
 
 use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use rhae_agents::MAX_STDERR_BYTES;
 use rhae_harness::{RunRequest, load_plays};
@@ -95,4 +97,35 @@ fn agent_gets_the_id_of_its_play_and_a_folder() {
     let out = temp.path().join("other");
     execute(&games(), request(&out, "exit 1"));
     assert_eq!(fs::read_dir(out.join("outputs")).unwrap().count(), 0);
+}
+
+#[test]
+fn agent_that_is_terminated_together_with_its_run_is_interrupted() {
+    let temp = tempfile::tempdir().unwrap();
+    let terminated = temp.path().join("terminated");
+    let agent = format!("touch '{}'; kill -TERM $$", terminated.display());
+    let run = |out: &str, interrupt: &AtomicBool| {
+        let games = games();
+        let out = temp.path().join(out);
+        let prepared = request(&out, &agent).prepare(&games, None).unwrap();
+        rhae_harness::run(&prepared.spec, &games, interrupt, &mut |_| {}).unwrap()
+    };
+    // A scheduler ends all processes of a job; the run handles its signal a little later.
+    let interrupt = AtomicBool::new(false);
+    let results = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !terminated.exists() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            interrupt.store(true, Ordering::Relaxed);
+        });
+        run("interrupted", &interrupt)
+    });
+    assert!(!results.summary.finished);
+    assert_eq!(load_plays(&temp.path().join("interrupted")).unwrap(), []);
+    // An agent that is terminated alone has failed.
+    let results = run("failed", &AtomicBool::new(false));
+    assert_eq!(results.summary.failed_plays, 1);
+    let (_, message) = ending(&results, "noth-v1");
+    assert!(message.contains("signal: 15 (SIGTERM)"), "{message}");
 }
