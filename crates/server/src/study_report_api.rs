@@ -135,7 +135,7 @@ pub(crate) async fn results(
     tag = "studies",
     params(("study" = String, Path, description = "The study"),
         ("environment" = String, Query, description = "The environment")),
-    responses((status = OK, body = Vec<LevelClicks>, description = "The levels on which somebody clicked"),
+    responses((status = OK, body = Vec<LevelClicks>, description = "The levels with clicks"),
         (status = FORBIDDEN, body = ErrorBody, description = "The role lacks the permission"), Always, Named)
 )]
 pub(crate) async fn clicks(

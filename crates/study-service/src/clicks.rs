@@ -27,7 +27,7 @@ pub fn plays_of(state: &StudyState, environment: &EnvironmentVersion) -> Vec<Str
     rows.map(|row| row.attempt.play.clone()).collect()
 }
 
-/// Replays plays of one environment and returns the clicks on every level on which somebody clicked.
+/// Replays plays of one environment and returns the clicks of every level that has any.
 ///
 /// # Errors
 ///

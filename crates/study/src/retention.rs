@@ -11,7 +11,7 @@ pub const RETENTION_MS: u64 = 90 * 24 * 60 * 60 * 1000;
 /// Returns whether the contact data of a person must be removed now. It was stored at `stored_ms`.
 ///
 /// Contact data is needed while the person takes part or is owed something. After that it is kept for
-/// 90 days after the last payment was sent or confirmed, or after its storage if there is none.
+/// 90 days after the last payment was sent or confirmed, or after its storage if nothing was paid.
 pub fn contact_has_expired(
     state: &StudyState,
     participant: &ParticipantId,

@@ -10,7 +10,7 @@ use rhae_protocol::{DurationBin, LevelClicks, LevelResults};
 
 /// The height of the bars of a chart, and the width of one.
 const BAR_HEIGHT: f64 = 120.0;
-const BAR_WIDTH: f64 = 26.0;
+const BAR_WIDTH: f64 = 44.0;
 
 /// A bar chart of durations.
 pub(crate) struct DurationChart {
@@ -85,6 +85,8 @@ pub(crate) struct ReferenceMark {
     pub(crate) name: &'static str,
     pub(crate) actions: u32,
     pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) height: f64,
 }
 
 impl ActionsChart {
@@ -100,26 +102,30 @@ impl ActionsChart {
         let most = most.max().unwrap_or(0).max(1);
         let x = |actions: u32| LEVEL_WIDTH + f64::from(actions) * SCALE_WIDTH / f64::from(most);
         let row = |(level, number): (&LevelResults, u32)| {
-            let marks = [
-                ("optimal", "optimal", level.optimal),
-                ("best", "best", level.best),
-                ("second", "second best", level.second_best),
-                ("median", "upper median", level.upper_median),
-            ];
-            let mark = |(class, name, actions): (&'static str, &'static str, Option<u32>)| {
+            let y = (f64::from(number) + 0.5) * ROW_HEIGHT;
+            let mark = |class, name, actions: Option<u32>, above: f64, below: f64| {
                 let actions = actions?;
                 Some(ReferenceMark {
                     class,
                     name,
                     actions,
                     x: x(actions),
+                    y: y - above,
+                    height: above + below,
                 })
             };
+            // Both baselines are often equal, so each takes one half.
+            let marks = [
+                mark("optimal", "optimal", level.optimal, 10.0, 10.0),
+                mark("best", "best", level.best, 10.0, 10.0),
+                mark("second", "second best", level.second_best, 10.0, 0.0),
+                mark("median", "upper median", level.upper_median, 0.0, 10.0),
+            ];
             ActionsRow {
                 level: level.level,
-                y: (f64::from(number) + 0.5) * ROW_HEIGHT,
+                y,
                 people: level.actions.iter().map(|&one| (x(one), one)).collect(),
-                marks: marks.into_iter().filter_map(mark).collect(),
+                marks: marks.into_iter().flatten().collect(),
             }
         };
         Self {
@@ -132,7 +138,7 @@ impl ActionsChart {
         self.rows.len() as f64 * ROW_HEIGHT
     }
 
-    /// Returns whether somebody completed a level.
+    /// Returns whether a person completed a level.
     pub(crate) fn has_people(&self) -> bool {
         self.rows.iter().any(|row| !row.people.is_empty())
     }

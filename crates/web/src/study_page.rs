@@ -179,7 +179,7 @@ struct ExpectedPerson<'a> {
     seat: Option<u32>,
 }
 
-/// Returns who is booked for a session or present in it.
+/// Returns the people who are booked for a session or present in it.
 fn expected(session: &SessionRow) -> Vec<ExpectedPerson<'_>> {
     let booked = session.booked.iter().map(|participant| ExpectedPerson {
         participant,

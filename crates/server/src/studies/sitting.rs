@@ -73,18 +73,17 @@ impl Studies {
         language: Option<&str>,
     ) -> Result<SittingView, ApiError> {
         let (study, target) = self.resolve(token).await?;
-        let step = match target {
-            LinkTarget::Arrivals(_) => SittingStep::Arrival,
-            LinkTarget::Seat(_, None) => SittingStep::SeatFree,
+        let (step, seat) = match target {
+            LinkTarget::Arrivals(_) => (SittingStep::Arrival, None),
+            LinkTarget::Seat(seat, None) => (SittingStep::SeatFree, Some(seat)),
             LinkTarget::Person(_) | LinkTarget::Seat(_, Some(_)) => {
                 let visitor = self.visitor(token).await?;
                 self.touch(&visitor).await?;
                 return self.view_of(&visitor, language).await;
             }
         };
-        let kiosk = step == SittingStep::SeatFree;
         self.read(&study, |one| {
-            super::view::shared_view(one.state(), step, kiosk)
+            super::view::shared_view(one.state(), step, seat)
         })
         .await
     }

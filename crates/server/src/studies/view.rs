@@ -21,14 +21,14 @@ pub(super) struct Viewed {
 /// The language of the consent text if the participant asks for none that exists.
 const DEFAULT_LANGUAGE: &str = "en";
 
-/// Returns a view of a link that belongs to no person.
-pub(super) fn shared_view(state: &StudyState, step: SittingStep, kiosk: bool) -> SittingView {
+/// Returns a view of a link that belongs to no person: of a recruiting site, or of a free seat.
+pub(super) fn shared_view(state: &StudyState, step: SittingStep, seat: Option<u32>) -> SittingView {
     let protocol = state.protocol().map(|(_, protocol)| protocol);
     SittingView {
         step,
         title: state.title.clone(),
-        kiosk,
-        seat: None,
+        kiosk: seat.is_some(),
+        seat,
         languages: protocol
             .map(|protocol| protocol.consent.keys().cloned().collect())
             .unwrap_or_default(),
@@ -56,7 +56,7 @@ pub(super) fn sitting_view(
 ) -> Viewed {
     let state = study.state();
     let Some(person) = state.participants.get(id) else {
-        let view = shared_view(state, SittingStep::Erased, false);
+        let view = shared_view(state, SittingStep::Erased, None);
         return Viewed { view, play: None };
     };
     let sittings = || state.sittings_of(id);
@@ -72,7 +72,7 @@ pub(super) fn sitting_view(
         fee: protocol.map(|protocol| fee(state, person, protocol)),
         receipt: person.withdrawn.as_ref().map(|one| one.receipt.clone()),
         seat: person.checked_in.as_ref().map(|(_, seat)| *seat),
-        ..shared_view(state, step, false)
+        ..shared_view(state, step, None)
     };
     if let Some(protocol) = protocol {
         match step {

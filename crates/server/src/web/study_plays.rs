@@ -1,6 +1,6 @@
 //! The replays of participants' plays, for researchers.
 //!
-//! **Invariant:** a play is shown to exactly those who may download its recording.
+//! **Invariant:** a member who may download the recording of a play, and no other member, sees the play.
 
 use std::sync::Arc;
 

@@ -18,6 +18,7 @@ fn requests() -> Vec<(Permission, String, Option<Value>)> {
         get(P::RunSittings, "links"),
         get(P::ReadOwnResults, "coverage"),
         get(P::ReadOwnResults, "results"),
+        get(P::ReadOwnResults, "clicks?environment=kq19-v1"),
         get(P::ReadResults, "sittings"),
         get(P::ReadPayments, "payments"),
         get(P::Pay, "payments/list"),
@@ -180,6 +181,9 @@ fn author_sees_only_own_environments() {
     author
         .get(&format!("{STUDY}/results?environment=kq19-v1"))
         .assert_error(404, "SERVER_ERROR");
+    let clicks = |id: &str| author.get(&format!("{STUDY}/clicks?environment={id}"));
+    assert_eq!(clicks("ny40-v1").success(), json!([]));
+    clicks("kq19-v1").assert_error(404, "SERVER_ERROR");
     let revoke = json!({"command": "revoke", "key": key_id(&key)});
     change_study(&owner, &revoke);
     author.get(STUDY).assert_error(404, "NOT_FOUND");

@@ -248,6 +248,7 @@ fn researchers_read_a_study() {
         ("live", format!("{STUDY}/live")),
         ("coverage", format!("{STUDY}/coverage")),
         ("results", format!("{STUDY}/results?environment=kq19-v1")),
+        ("clicks", format!("{STUDY}/clicks?environment=kq19-v1")),
         ("sittings", format!("{STUDY}/sittings")),
         ("payments", format!("{STUDY}/payments")),
         ("payment_list", format!("{STUDY}/payments/list")),
