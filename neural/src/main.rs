@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use rhae_agents::{Agent, BlindSquirrel};
+use rhae_agents::{Agent, BlindSquirrel, ValueModel};
 use rhae_neural::{Goose, GooseOptions, NetworkKind, SquirrelNetwork, serve};
 
 /// Play one play with an agent that learns with a neural network.
@@ -52,9 +52,23 @@ struct GooseArgs {
 
 #[derive(Args)]
 struct SquirrelArgs {
+    /// Model that estimates the value of actions
+    #[arg(long, value_enum, default_value_t = Value::Network)]
+    value: Value,
+    /// Follow all rules of the original: exact frames, and actions identified by rank
+    #[arg(long)]
+    faithful: bool,
     /// Seed of all random choices [default: the seed of the play]
     #[arg(long)]
     seed: Option<u64>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Value {
+    /// A residual network, as in the original
+    Network,
+    /// Boosted trees, as in the built-in agent
+    Tree,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -81,11 +95,21 @@ impl AgentArgs {
             }
             Self::BlindSquirrel(args) => {
                 let seed = args.seed.unwrap_or(play_seed);
-                let model = SquirrelNetwork::new(seed);
-                Box::new(BlindSquirrel::with_model(seed, Box::new(model)))
+                Box::new(match (args.value, args.faithful) {
+                    (Value::Tree, false) => BlindSquirrel::new(seed),
+                    (Value::Tree, true) => BlindSquirrel::faithful(seed),
+                    (Value::Network, false) => BlindSquirrel::with_model(seed, network(seed)),
+                    (Value::Network, true) => {
+                        BlindSquirrel::faithful_with_model(seed, network(seed))
+                    }
+                })
             }
         }
     }
+}
+
+fn network(seed: u64) -> Box<dyn ValueModel> {
+    Box::new(SquirrelNetwork::new(seed))
 }
 
 fn main() -> ExitCode {

@@ -106,12 +106,17 @@ impl BlindSquirrel {
 
     /// Creates the agent in the form that follows the original in all its rules.
     pub fn faithful(seed: u64) -> Self {
-        Self::with_form(Form::Faithful, seed, Box::new(BoostedTrees::default()))
+        Self::faithful_with_model(seed, Box::new(BoostedTrees::default()))
     }
 
     /// Creates the agent with another value model.
     pub fn with_model(seed: u64, model: Box<dyn ValueModel>) -> Self {
         Self::with_form(Form::ByClass, seed, model)
+    }
+
+    /// Creates the agent in the form that follows the original, with another value model.
+    pub fn faithful_with_model(seed: u64, model: Box<dyn ValueModel>) -> Self {
+        Self::with_form(Form::Faithful, seed, model)
     }
 
     fn with_form(form: Form, seed: u64, model: Box<dyn ValueModel>) -> Self {

@@ -1,6 +1,9 @@
 use std::path::Path;
 use std::process::Command;
 
+use rhae_agents::{Agent, BlindSquirrel, View};
+use rhae_engine::{Action, Catalog};
+use rhae_games::Builtin;
 use serde_json::Value;
 
 /// Runs `rhae run --agent-cmd` with `rhae-neural` and returns the summary.
@@ -64,17 +67,62 @@ fn faithful_network_plays_through_the_command() {
     assert!(actions(&out, "ny40").len() >= 4);
 }
 
+/// Returns the actions of a play of `kq19` with a seed.
+fn squirrel(out: &Path, agent: &str) -> Vec<String> {
+    let flags = ["--games", "kq19", "--budget", "300", "--seed", "1"];
+    let summary = run(out, agent, "2", &flags);
+    assert_eq!(summary["failed_plays"], 0, "{summary}");
+    actions(out, "kq19")
+}
+
 #[test]
 fn blind_squirrel_with_a_network_plays_through_the_command() {
     let folder = tempfile::tempdir().unwrap();
-    let flags = ["--games", "kq19", "--budget", "300", "--seed", "1"];
-    let played = |name: &str| {
-        let out = folder.path().join(name);
-        let summary = run(&out, "blind-squirrel", "2", &flags);
-        assert_eq!(summary["failed_plays"], 0, "{summary}");
-        actions(&out, "kq19")
-    };
-    let first = played("first");
+    let first = squirrel(&folder.path().join("first"), "blind-squirrel");
     assert!(first.len() >= 300);
-    assert_eq!(first, played("second"));
+    let command = "blind-squirrel --value network";
+    assert_eq!(first, squirrel(&folder.path().join("second"), command));
+    let faithful = "blind-squirrel --faithful";
+    assert_ne!(first, squirrel(&folder.path().join("faithful"), faithful));
+}
+
+#[test]
+fn blind_squirrel_with_trees_plays_as_the_built_in_agent() {
+    let folder = tempfile::tempdir().unwrap();
+    for (agent, command) in [
+        ("blind-squirrel", "blind-squirrel --value tree"),
+        (
+            "blind-squirrel:faithful",
+            "blind-squirrel --value tree --faithful",
+        ),
+    ] {
+        let mut built_in = BlindSquirrel::new(1);
+        if agent != "blind-squirrel" {
+            built_in = BlindSquirrel::faithful(1);
+        }
+        let played = squirrel(&folder.path().join(agent), command);
+        assert_eq!(played, in_process(built_in, played.len()), "{agent}");
+    }
+}
+
+/// Returns the first commands of a play of `kq19`, beginning with the RESET that opens it.
+fn in_process(mut agent: impl Agent, commands: usize) -> Vec<String> {
+    let mut environment = Builtin.open("kq19", 0).unwrap();
+    let name = |action: Action| Value::from(action.to_string()).to_string();
+    let mut played = vec![name(Action::Reset)];
+    while played.len() < commands {
+        let observation = environment.observation();
+        let view = View {
+            frames: observation.frames.frames(),
+            state: observation.state,
+            levels_completed: observation.levels_completed,
+            win_levels: observation.win_levels,
+            available: observation.available,
+            full_reset: observation.full_reset,
+        };
+        let action = agent.act(&view).unwrap().action;
+        environment.act(action).unwrap();
+        played.push(name(action));
+    }
+    played
 }
