@@ -229,19 +229,19 @@ pub(super) fn look(house: &House, board: &mut Board) {
 
 /// Lets a creature walk to where it believes the fruit to be, and there look into the bowl, even
 /// under a lid. All creatures look around after every room. The creature continues as long as it has
-/// a belief, but looks into no bowl twice. Calls `show` with the boards before and after each part of
-/// the walk.
+/// a belief, but stops if it is told of a room that it has given up during this walk. Calls `show`
+/// with the boards before and after each part of the walk.
 pub(super) fn walk(
     house: &House,
     board: &mut Board,
     creature: usize,
     mut show: impl FnMut(&Board, &Board),
 ) -> Walk {
-    let mut searched: RoomSet = 0;
+    let mut given_up: RoomSet = 0;
     let mut end = Walk::Refused;
     loop {
         let (room, belief) = (board.rooms[creature], board.beliefs[creature]);
-        if belief == NOWHERE {
+        if belief == NOWHERE || given_up & bit(belief) != 0 {
             return end;
         }
         let before = *board;
@@ -249,10 +249,6 @@ pub(super) fn walk(
             if board.fruit == room {
                 return Walk::Ate;
             }
-            if searched & bit(room) != 0 {
-                return end;
-            }
-            searched |= bit(room);
             board.beliefs[creature] = NOWHERE;
         } else {
             let next = house.next[usize::from(room)][usize::from(belief)];
@@ -262,6 +258,9 @@ pub(super) fn walk(
             board.rooms[creature] = next;
         }
         look(house, board);
+        if room == belief || board.beliefs[creature] != belief {
+            given_up |= bit(belief);
+        }
         show(&before, board);
         end = Walk::Stopped;
     }

@@ -151,7 +151,7 @@ fn creature_without_a_belief_is_told_by_another_one_in_its_room() {
 }
 
 #[test]
-fn creature_that_is_told_of_the_bowl_it_has_just_searched_stops() {
+fn creature_that_is_told_of_a_room_it_has_given_up_stops() {
     let mut house = row(Opening::Drape, Opening::Drape);
     house.count = 2;
     house.lids[1] = Some(CLOSED);
