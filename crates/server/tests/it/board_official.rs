@@ -50,17 +50,19 @@ fn start(folder: &Path) -> TestServer {
     TestServer::start_fixtures(folder, Arc::new(FixtureCatalog), config, options, &access)
 }
 
-/// Runs the scripted model on the server in competition mode, or locally on public environments.
+/// Runs the scripted model on the server in competition mode, or locally. Without names it plays all
+/// environments.
 fn play(
     folder: &Path,
     name: &str,
+    games: Option<&str>,
     location: &LocationRequest,
     catalog: Arc<dyn Catalog>,
 ) -> PathBuf {
     let out = folder.join(name);
     let request = RunRequest {
         agent: "model:words".to_owned(),
-        games: location.server.is_none().then(|| "kq19".to_owned()),
+        games: games.map(str::to_owned),
         competition: location.server.is_some(),
         model: ModelOptions {
             models: Models::parse(MODELS).unwrap(),
@@ -147,10 +149,11 @@ fn official_row_is_witnessed_and_certified() {
     };
     let fixtures = || Arc::new(FixtureCatalog) as Arc<dyn Catalog>;
     let local = LocationRequest::default();
-    let public = play(at, "public", &local, Arc::new(Builtin));
+    let public = play(at, "public", Some("kq19"), &local, Arc::new(Builtin));
     let practice = play(
         at,
         "practice",
+        Some("zz01"),
         &remote(server.key(&[GameSet::SemiPrivate])),
         fixtures(),
     );
@@ -170,6 +173,7 @@ fn official_row_is_witnessed_and_certified() {
     let run = play(
         at,
         "run",
+        None,
         &remote(server.key(&[GameSet::SemiPrivate])),
         fixtures(),
     );

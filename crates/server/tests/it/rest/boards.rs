@@ -262,6 +262,8 @@ fn board_changes_and_their_refusals() {
     let contest = json!({"command": "contest", "entry": "walker", "text": "It has no runs."});
     let by = other.post(commands, &contest).success();
     assert_eq!(by["events"], json!(["contested"]));
+    let row = author.get("/api/boards/main/entries/walker").success();
+    exchanges.hide(row["row"]["contest"]["by"].as_str().unwrap(), "actor");
     exchanges.post("board_contest_again", &other, commands, &contest);
     let answer = json!({"command": "answer", "entry": "walker", "text": "They follow."});
     exchanges.post("board_answer_author", &author, commands, &answer);
