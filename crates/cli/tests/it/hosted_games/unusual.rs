@@ -255,6 +255,72 @@ fn validate_and_serve_accept_the_folder() {
     ));
 }
 
+/// The source of a game is executed only when a play is opened, so these errors appear later than
+/// those of a file.
+#[test]
+fn games_that_cannot_start_are_named_and_the_others_are_played() {
+    let Some(python) = python() else { return };
+    let at = tempfile::tempdir().unwrap();
+    let folder = at.path().join("games");
+    let metadata = |id: &str| format!(r#"{{"game_id": "{id}-v1", "baseline_actions": [5]}}"#);
+    let good = fixture_source("wk31").replace("class Wk31", "class Gd01");
+    for (id, source) in [
+        ("gd01", good.as_str()),
+        (
+            "bd03",
+            "import arcengine\n\nclass Bd03(arcengine.ARCBaseGame\n",
+        ),
+        ("bd04", "import arcengine\n"),
+    ] {
+        let file = format!("{id}.py");
+        add(&folder.join(id).join("v1"), &metadata(id), &file, source);
+    }
+    let games = folder.display().to_string();
+    let list = ["games", "list", "--json", "--games-dir", &games];
+    let list = rhae(at.path(), &list).succeeded();
+    for id in ["bd03-v1", "bd04-v1", "gd01-v1"] {
+        assert!(list.out.contains(id), "{}", list.out);
+    }
+    let reasons = [("bd03-v1", "SyntaxError"), ("bd04-v1", "no class")];
+
+    let run = ["run", "--agent", "random", "--budget", "5", "--json"];
+    let run = with_games(at.path(), &games, &python, &run);
+    // 3 means that some environments have no result.
+    assert_eq!(run.code, Some(3), "{}", run.err);
+    let summary = run.json();
+    assert_eq!(
+        (&summary["failed_environments"], &summary["failed_plays"]),
+        (&json!(2), &json!(0))
+    );
+    assert_eq!(
+        (
+            &summary["valid_results"]["n"],
+            &summary["valid_results"]["of"]
+        ),
+        (&json!(1), &json!(3))
+    );
+    let validate = [
+        "validate", "--steps", "100", "--nodes", "1", "--rule", "loads",
+    ];
+    let validated = with_games(at.path(), &games, &python, &validate);
+    let flags = ["--games-dir", &games, "--python", python.to_str().unwrap()];
+    let serving = ServerProcess::start(at.path(), "127.0.0.1:0", &flags);
+    let remote = serving.remote();
+    for (id, reason) in reasons {
+        assert!(run.err.contains(reason), "{}", run.err);
+        assert!(validated.out.contains(reason), "{}", validated.out);
+        let card = remote.post("/api/scorecard/open", &json!({})).unwrap();
+        let reset = json!({"card_id": card["card_id"], "game_id": id});
+        match remote.post("/api/cmd/RESET", &reset) {
+            Err(RequestError::Status(500, body)) => {
+                assert!(body["message"].as_str().unwrap().contains(reason), "{body}");
+            }
+            other => panic!("{id}: {other:?}"),
+        }
+    }
+    assert_eq!(opening(&remote, "gd01")["state"], "NOT_FINISHED");
+}
+
 #[test]
 fn folder_without_a_playable_game_is_an_error_of_a_run() {
     let at = tempfile::tempdir().unwrap();
