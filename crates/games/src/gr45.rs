@@ -6,7 +6,7 @@
 //!   tubes.
 //! * A click on a curtain, a window or the knob of a lid opens or closes everything on the same cord.
 //! * A click on a creature sends it to where it believes the fruit is. A creature that finds the
-//!   fruit eats it, and the level starts again. Undo restores everything.
+//!   fruit eats it, and the level is lost.
 //! * After every action and in every room of a walk, the creatures look around; see [`minds`].
 //! * The level is won when every creature is in its own room and the fruit in its own bowl.
 
@@ -174,8 +174,7 @@ fn send(level: &Level, board: &mut Board, creature: usize, sink: &mut impl Frame
         Walk::Stopped => end_turn(level, board, sink),
         Walk::Ate => {
             draw::meal(level, board, creature, sink);
-            *board = level.start;
-            Outcome::Continue
+            Outcome::GameOver
         }
     }
 }

@@ -8,7 +8,7 @@
 //!   most pulls for as long as that stays the same; see [`crew`]. A tie, or a rock ahead, is refused.
 //! * A passenger gets off at its home. A click on a passenger blindfolds it, and another click takes
 //!   the blindfold off. There is only one. A blindfolded passenger neither pulls nor gets off.
-//! * In a hole, the level starts again. Undo restores everything.
+//! * A raft in a hole is lost, and so is the level.
 //! * The level is won when everybody is at home.
 
 mod crew;
@@ -154,7 +154,7 @@ fn vote(
         Run::Ended => {}
         Run::Lost => {
             blink(level, board, vote, Mark::Cell(board.raft), sink);
-            *board = level.start;
+            return Outcome::GameOver;
         }
     }
     if board.aboard == 0 {
