@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use rhae_protocol::{Digest, LeaseLoss, UnitKey, WorkCost, WorkEvent};
 
-use crate::purse::{Purse, Reservation};
+use crate::spending::{Spending, Reservation};
 use crate::{LogError, Rejection};
 
 /// How long a lease holds, and how often a unit may be lost.
@@ -65,7 +65,7 @@ pub struct Job {
     /// The units in the order in which they are leased.
     order: Vec<UnitKey>,
     units: BTreeMap<UnitKey, UnitState>,
-    purse: Purse,
+    spending: Spending,
 }
 
 impl Job {
@@ -89,7 +89,7 @@ impl Job {
                 .map(|key| (key.clone(), open.clone()))
                 .collect(),
             order,
-            purse: Purse::new(limit_nano_usd),
+            spending: Spending::new(limit_nano_usd),
         }
     }
 
@@ -126,13 +126,13 @@ impl Job {
 
     /// Returns what is spent, without transmissions in flight.
     pub const fn spent(&self) -> WorkCost {
-        self.purse.spent()
+        self.spending.spent()
     }
 
     /// Returns the worst case of all transmissions that were not settled. Those whose worker
     /// disappeared were possibly paid.
     pub fn reserved(&self) -> WorkCost {
-        self.purse.reserved(|_| true)
+        self.spending.reserved(|_| true)
     }
 
     /// Leases the first open unit to a worker. Returns `None` if no unit is open. Call
@@ -262,7 +262,7 @@ impl Job {
         self.leased(key, epoch)?;
         let is_live = |one: &Reservation| self.leased(&one.unit, one.epoch).is_ok();
         Ok(WorkEvent::Reserved {
-            reservation: self.purse.reserve(worst, is_live)?,
+            reservation: self.spending.reserve(worst, is_live)?,
             unit: key.clone(),
             epoch,
             worst,
@@ -276,7 +276,7 @@ impl Job {
     ///
     /// Returns [`Rejection::UnknownReservation`] if the reservation does not exist or is settled.
     pub fn settle(&self, reservation: u64, cost: WorkCost) -> Result<WorkEvent, Rejection> {
-        self.purse.settle(reservation)?;
+        self.spending.settle(reservation)?;
         Ok(WorkEvent::Settled { reservation, cost })
     }
 
@@ -327,10 +327,10 @@ impl Job {
                     epoch: *epoch,
                     worst: *worst,
                 };
-                return self.purse.apply_reserved(*reservation, reserved);
+                return self.spending.apply_reserved(*reservation, reserved);
             }
             WorkEvent::Settled { reservation, cost } => {
-                return self.purse.apply_settled(*reservation, *cost);
+                return self.spending.apply_settled(*reservation, *cost);
             }
             _ => {}
         }

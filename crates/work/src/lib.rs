@@ -48,9 +48,10 @@
 //! ```
 
 mod job;
-mod purse;
+
 mod rejection;
 mod settings;
+mod spending;
 #[cfg(test)]
 mod tests;
 mod unit;

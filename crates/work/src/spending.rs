@@ -11,7 +11,7 @@ use crate::{LogError, Rejection};
 
 /// The money and tokens of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Purse {
+pub(crate) struct Spending {
     /// Unlimited if absent.
     limit_nano_usd: Option<u64>,
     spent: WorkCost,
@@ -27,7 +27,7 @@ pub(crate) struct Reservation {
     pub(crate) worst: WorkCost,
 }
 
-impl Purse {
+impl Spending {
     pub(crate) fn new(limit_nano_usd: Option<u64>) -> Self {
         Self {
             limit_nano_usd,
