@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use rhae_protocol::{Digest, LeaseLoss, UnitKey, WorkCost, WorkEvent};
 
-use crate::spending::{Spending, Reservation};
+use crate::spending::{Reservation, Spending};
 use crate::{LogError, Rejection};
 
 /// How long a lease holds, and how often a unit may be lost.

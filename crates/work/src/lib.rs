@@ -48,7 +48,6 @@
 //! ```
 
 mod job;
-
 mod rejection;
 mod settings;
 mod spending;
