@@ -73,8 +73,8 @@ pub use explorer::Explorer;
 pub use just_explore::JustExplore;
 pub use model::{
     CONTEXT_TOKENS, CallLog, DIFFERENT_REQUEST, LOG_SUFFIX, LoggedCall, LoggedCalls, ModelAgent,
-    ModelPlayer, SYSTEM_PROMPT, branch_of, branch_prefix, error_of_failure, is_context_overflow, log_path, spent_in_log,
-    usage_details,
+    ModelPlayer, SYSTEM_PROMPT, branch_of, branch_prefix, error_of_failure, is_context_overflow,
+    log_path, spent_in_log, usage_details,
 };
 pub use process::{OUTPUT_DIR_VARIABLE, PLAY_ID_VARIABLE, ProcessAgent};
 pub use random::RandomAgent;

@@ -297,7 +297,9 @@ impl BoardFlag {
 }
 
 /// How the cost of a row is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum CostBasis {
     /// No model was used, or the provider reported the cost.

@@ -163,7 +163,6 @@ pub use run::{
     REPLAY_MARK, RUN_VERSION, RunConfig, RunOutcome, RunSummary, ServerRecord, SummaryEnvironment,
     ValidResults, is_replay,
 };
-pub use tiers::{RunTiers, TierEnvironment, TierFile, TierResult, TierSummary};
 pub use scorecard::{CardOwner, EnvironmentScore, RunScore, Scorecard, TagScore};
 pub use share::ShareListing;
 pub use study::{
@@ -203,19 +202,20 @@ pub use study_status::{
     StudyListing, StudyPayments, StudyStatus, StudyVerification,
 };
 pub use study_summary::{MedianMinutes, StudySummary};
+pub use tiers::{RunTiers, TierEnvironment, TierFile, TierResult, TierSummary};
 pub use time::{compact_utc, rfc3339_utc};
-pub use traced_request::{
-    TRACED_REQUESTS, TRACED_REQUESTS_LEFT_OUT, TracedCall, TracedRequest,
-};
+pub use traced_request::{TRACED_REQUESTS, TRACED_REQUESTS_LEFT_OUT, TracedCall, TracedRequest};
 pub use usage::ModelUsage;
 pub use validation::{
     EnvironmentVerdict, FindingEvidence, RuleFinding, RuleResult, RuleVerdict,
     ValidatedEnvironment, ValidationReport,
 };
-pub use work::{LeaseLoss, SHARD_VERSION, Shard, ShardError, ShardRecord, UnitKey, WorkCost, WorkEvent};
+pub use work::{
+    LeaseLoss, SHARD_VERSION, Shard, ShardError, ShardRecord, UnitKey, WorkCost, WorkEvent,
+};
 pub use work_api::{
-    LeaseName, LeaseReply, LeaseRequest, WorkErrorCode, WorkJob, WorkLease, WorkRefusal, WorkReport,
-    WorkerHello,
+    LeaseName, LeaseReply, LeaseRequest, WorkErrorCode, WorkJob, WorkLease, WorkRefusal,
+    WorkReport, WorkerHello,
 };
 
 /// The name and version of this software, as they are written to results and recordings.

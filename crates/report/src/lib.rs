@@ -111,7 +111,6 @@ mod validation_page;
 pub use arc_page::{ArcAttempt, ArcReport, ArcSet, ArcTask, arc_page};
 pub use board_history_plot::board_history_plot;
 pub use board_plot::board_plot;
-pub use tiers_text::{tier_summary_text, tiers_text};
 pub use board_text::{
     board_change_text, board_check_text, board_text, boards_text, row_comparison_text,
 };
@@ -119,6 +118,7 @@ pub use compare_page::{EnvironmentReplays, RunFilm, compare_page};
 pub use comparison_text::comparison_text;
 pub use contamination::contamination_text;
 pub use exploration_text::{exploration_facts, exploration_table, exploration_text};
+pub use tiers_text::{tier_summary_text, tiers_text};
 
 pub use film::{Film, LevelTally, ModelWork, Moment, film_sheet};
 pub use frontier_plot::frontier_plot;

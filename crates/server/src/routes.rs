@@ -16,8 +16,8 @@ use utoipa_axum::routes;
 use crate::openapi::Document;
 use crate::state::AppState;
 use crate::{
-    ApiError, Server, board_api, card_api, commands, events, game_api, middleware, openapi, play_api,
-    share_api, sitting_api, study_api, study_report_api, web,
+    ApiError, Server, board_api, card_api, commands, events, game_api, middleware, openapi,
+    play_api, share_api, sitting_api, study_api, study_report_api, web,
 };
 
 /// The value of the `Server` header.

@@ -91,10 +91,7 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
         .route("/replay/{guid}/reasoning", get(page_data::reasoning))
         .route("/replay/{guid}/recording.jsonl", get(play_api::recording))
         .route("/replay/{guid}/times", get(page_data::times))
-        .route(
-            "/replay/{guid}/perception",
-            get(perception::perception),
-        )
+        .route("/replay/{guid}/perception", get(perception::perception))
         .route("/shared/{token}/film", get(shared::packed_play))
         .route("/shared/{token}/reasoning", get(shared::reasoning))
         .route("/shared/{token}/times", get(shared::times))
@@ -107,7 +104,10 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
         .route("/scorecards/{card_id}/scorecard.json", get(card_api::read))
         .route("/scorecards/{card_id}/scorecard.csv", get(cards::csv))
         .route("/studies/{study}/plays/{guid}/film", get(study_plays::film))
-        .route("/studies/{study}/plays/{guid}/times", get(study_plays::times))
+        .route(
+            "/studies/{study}/plays/{guid}/times",
+            get(study_plays::times),
+        )
         .route(
             "/studies/{study}/plays/{guid}/reasoning",
             get(study_plays::reasoning),

@@ -143,10 +143,7 @@ pub(super) async fn verify(args: &VerifyArgs) -> Result<ExitCode> {
     };
     let (runs, reruns) = (read(&args.runs)?, read(&args.reruns)?);
     ensure!(
-        !runs.is_empty()
-            || !args.cards.is_empty()
-            || !reruns.is_empty()
-            || args.certify.is_some(),
+        !runs.is_empty() || !args.cards.is_empty() || !reruns.is_empty() || args.certify.is_some(),
         "name the evidence with --run, --card, --rerun or --certify"
     );
     let catalog = args.hosted.games()?;

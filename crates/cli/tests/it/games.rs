@@ -88,7 +88,9 @@ fn novelty_compares_rules_frames_and_graphs() {
 #[test]
 fn sheet_has_a_row_for_each_environment_and_a_column_for_each_level() {
     let folder = tempfile::tempdir().unwrap();
-    let arguments = ["games", "sheet", "kq19", "seeded", "--zoom", "1", "--out", "s.png"];
+    let arguments = [
+        "games", "sheet", "kq19", "seeded", "--zoom", "1", "--out", "s.png",
+    ];
     let shown = rhae(folder.path(), &arguments).succeeded();
     let count = 1 + rhae_games::named_sets()["seeded"].len() as u32;
     let expected = format!("{} levels of {count} environments in `s.png`", 8 * count);

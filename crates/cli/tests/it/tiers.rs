@@ -33,7 +33,8 @@ fn stopped_run_is_finished_and_scored_by_its_lower_bound() {
     let said = "3 of 4 environments played: the score of all of them is at least";
     assert!(stopped.out.contains(said), "{}", stopped.out);
     let summary: Value =
-        serde_json::from_str(&fs::read_to_string(at.join("stopped/summary.json")).unwrap()).unwrap();
+        serde_json::from_str(&fs::read_to_string(at.join("stopped/summary.json")).unwrap())
+            .unwrap();
     let order: Vec<&str> = summary["environments"]
         .as_array()
         .unwrap()
@@ -47,10 +48,18 @@ fn stopped_run_is_finished_and_scored_by_its_lower_bound() {
     assert_eq!(summary["environments"][3]["endings"], json!(["not played"]));
     // A finished run is not continued.
     let again = rhae(at, &["run", "--resume", "stopped"]).succeeded();
-    assert!(again.out.contains("3 of 4 environments played"), "{}", again.out);
+    assert!(
+        again.out.contains("3 of 4 environments played"),
+        "{}",
+        again.out
+    );
 
     let all = run("all", &["--all"]).succeeded();
-    assert!(all.out.contains("4 of 4 environments played\n"), "{}", all.out);
+    assert!(
+        all.out.contains("4 of 4 environments played\n"),
+        "{}",
+        all.out
+    );
     run("other", &["--budget", "80"]).failed_with("the chances are those of the budget `5x`");
     rhae(at, &["run", "--all"]).failed_with("--tiers");
 }
@@ -67,7 +76,18 @@ fn environments_of_a_board_are_ordered_by_proved_chances() {
         serde_json::from_str(&fs::read_to_string(at.join("tiers.json")).unwrap()).unwrap();
     let environments = file["environments"].as_array().unwrap();
     let chance = |index: usize| environments[index]["chance"].as_f64().unwrap();
-    assert!(chance(0) >= chance(1) && chance(1) > 0.0 && chance(0) < 1.0, "{file}");
-    let run = ["run", "--agent", "random", "--games", "kq19,ny40", "--tiers", "tiers.json"];
+    assert!(
+        chance(0) >= chance(1) && chance(1) > 0.0 && chance(0) < 1.0,
+        "{file}"
+    );
+    let run = [
+        "run",
+        "--agent",
+        "random",
+        "--games",
+        "kq19,ny40",
+        "--tiers",
+        "tiers.json",
+    ];
     rhae(at, &[&run[..], &["--dry-run", "--json"]].concat()).succeeded();
 }

@@ -7,11 +7,11 @@ use axum::extract::{Path, Query, State};
 use axum::response::Html;
 use rhae_protocol::rfc3339_utc;
 use rhae_store::PlayFacts;
-use serde::Deserialize;
 use rhae_web::{
-    GalleryFilter, GalleryGame, InputKind, ReplayView, WatchRow, WatchView, file_replay_page, gallery_page, play_page,
-    replay_page, watch_list_page, watch_page,
+    GalleryFilter, GalleryGame, InputKind, ReplayView, WatchRow, WatchView, file_replay_page,
+    gallery_page, play_page, replay_page, watch_list_page, watch_page,
 };
+use serde::Deserialize;
 
 use super::PageVisitor;
 use crate::ApiError;

@@ -10,8 +10,8 @@ use rhae_engine::{Catalog, GameId, GameInfo};
 use rhae_games::Builtin;
 use rhae_server::{AddressRange, ApiKey, Clock, Config, Identities, Server, new_key, serve};
 use rhae_store::{
-    BoardStore, GameSet, GameSets, Invitation, Key, KeyLimits, KeyStore, Scopes, SqliteOptions, SqliteStore,
-    open_identities,
+    BoardStore, GameSet, GameSets, Invitation, Key, KeyLimits, KeyStore, Scopes, SqliteOptions,
+    SqliteStore, open_identities,
 };
 use rhae_study_service::IdentityKey;
 use tokio::net::TcpListener;
