@@ -277,7 +277,8 @@ impl<'a> Plays<'a> {
         Ok(())
     }
 
-    /// Returns the next play to start. A run with tiers has no next play until the tier is decided.
+    /// Returns the next play to start. With tiers, returns `None` if all plays of the environments
+    /// that the run has reached have started.
     fn next_play(&mut self) -> Option<(u32, String)> {
         let at = self.next_index()?;
         self.waiting.remove(at)
