@@ -170,8 +170,7 @@ impl Game for Zg58 {
     }
 }
 
-/// Moves the beads that are inside exactly one band. If none of them can move, shows what stops
-/// them.
+/// Moves the beads that are inside exactly one band. If none of them can move, shows the obstacles.
 fn move_beads(level: &Level, board: &mut Board, key: Direction, sink: &mut impl FrameSink) {
     let steps = steps(
         level.rocks,

@@ -165,7 +165,7 @@ pub(super) fn intent(level: &Level, board: &Board, frame: &mut Frame) {
     }
 }
 
-/// Draws the middle of a turn. A creature that is stopped leans against what stops it.
+/// Draws the middle of a turn. A stopped creature leans against the obstacle.
 pub(super) fn halfway(level: &Level, board: &Board, turn: &Turn, frame: &mut Frame) {
     ground(level, board, frame);
     for creature in 0..level.count {

@@ -50,7 +50,7 @@ const LEVELS: [LevelSpec; 8] = [
             ..1~#.
         ",
     },
-    // Silence is an interval as well. A creature on its nest must not be called by it.
+    // Silence is an interval as well. Once its creature is on the nest, no key may call it.
     LevelSpec {
         beats: 30,
         map: "

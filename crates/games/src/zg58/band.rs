@@ -1,4 +1,4 @@
-//! Rubber bands around pegs, and the beads that they hold.
+//! Rubber bands around pegs, and how keys move the beads inside them.
 //!
 //! Points have the coordinates of the text maps. Pegs are on the corners of cells, which have even
 //! coordinates. The middles of cells have odd coordinates.

@@ -198,7 +198,7 @@ pub(super) fn touched(level: &Level, board: &Board, band: usize, peg: usize, fra
     frame.block::<5, 5>(usize::from(x) - 2, usize::from(y) - 2, LIT);
 }
 
-/// Draws the middle of a move. A bead that is stopped leans against what stops it.
+/// Draws the middle of a move. A stopped bead leans against the obstacle.
 pub(super) fn moving(level: &Level, board: &Board, steps: &[Step; MAX_BEADS], frame: &mut Frame) {
     ground(level, board, frame);
     for (bead, step) in steps.iter().enumerate().take(level.count) {
