@@ -1,13 +1,13 @@
-//! `fm36`: clicks breathe out and in by turns; every piece doubles or halves its distance from the
-//! clicked cell, if it lands exactly on a cell.
+//! `fm36`: every click is a breath about the clicked cell. Breaths alternate: a breath out doubles
+//! the distance of every piece from that cell, and a breath in halves it.
 //!
 //! The rules:
 //!
-//! * A click on a live cell is the centre of the next breath; see [`breath`]. After a breath out comes
-//!   a breath in.
-//! * A piece that would leave the board, hit a rock or a piece that stays, or land between two cells,
-//!   stays where it is.
-//! * A click on a rock or on deaf floor, and a breath that moves nothing, is refused.
+//! * A click on a live cell makes it the centre of the next breath; see [`breath`]. Breaths out and
+//!   in alternate.
+//! * A piece stays where it is if it would leave the board, land on a rock, land on a piece that
+//!   stays, or land between cells.
+//! * The game refuses a click on a rock or on inert floor, and a breath that moves no piece.
 //! * The level is won when every piece is on its frame. It cannot be lost.
 
 mod breath;
@@ -183,7 +183,7 @@ impl Game for Fm36 {
     }
 }
 
-/// Shows the reason of a refusal, or a win.
+/// Blinks `mark`, which shows the reason for a refusal, or a win.
 fn blink(level: &Level, board: &Board, mark: Mark, sink: &mut impl FrameSink) {
     for lit in [true, false, true] {
         sink.frame(|frame| draw::marked(level, board, mark, lit, frame));

@@ -2,13 +2,14 @@
 //!
 //! The rules:
 //!
-//! * A click on a bowl lets the fruit ride there, if a tube joins the two bowls. Nobody sees into
-//!   tubes.
-//! * A click on a curtain, a window or the knob of a lid opens or closes everything on the same cord.
+//! * A click on a bowl moves the fruit there, if a tube joins it to the bowl of the fruit.
+//!   Creatures do not see into tubes.
+//! * A click on a curtain, a window or the knob of a lid toggles everything on the same cord: open
+//!   things close, and closed things open.
 //! * A click on a creature sends it to where it believes the fruit is. A creature that finds the
 //!   fruit eats it, and the level is lost.
-//! * After every action and in every room of a walk, the creatures look around; see [`minds`].
-//! * The level is won when every creature is in its own room and the fruit in its own bowl.
+//! * All creatures look around after every action, and after every room of a walk; see [`minds`].
+//! * The level is won when every creature is in its goal room and the fruit is in its goal bowl.
 
 mod draw;
 mod levels;
@@ -49,8 +50,9 @@ pub(crate) struct Gr45;
 pub(crate) struct Level {
     house: House,
     start: Board,
-    /// The bowl in which the fruit must be, and the room of each creature.
+    /// The room whose bowl the fruit must reach.
     fruit_goal: Room,
+    /// The room that each creature must reach.
     goals: [Room; MAX_CREATURES],
     cord_colors: [u8; MAX_CORDS],
     background: Frame,
@@ -187,7 +189,7 @@ fn end_turn(level: &Level, board: &Board, sink: &mut impl FrameSink) -> Outcome 
     Outcome::Continue
 }
 
-/// Shows the reason of a refusal, or a win.
+/// Blinks `mark`, which shows the reason for a refusal, or a win.
 fn blink(level: &Level, board: &Board, mark: Mark, sink: &mut impl FrameSink) {
     for lit in [true, false, true] {
         sink.frame(|frame| draw::marked(level, board, mark, lit, frame));

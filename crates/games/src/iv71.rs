@@ -3,9 +3,9 @@
 //! The rules:
 //!
 //! * A click on a tame creature selects it. No time passes.
-//! * An arrow key replaces the next move of the selected creature. Then every creature tries its next
-//!   move, all at once; see [`habit`]. A creature remembers two moves and repeats them in turn, so the
-//!   habit of a steered creature is always the last two keys.
+//! * An arrow key replaces the next move of the selected creature. Then all creatures try their
+//!   next moves at the same time; see [`habit`]. A creature remembers two moves and alternates
+//!   between them. The habit of a steered creature therefore consists of the last two keys.
 //! * A creature that runs into another one takes over its habit. Wild creatures cannot be selected,
 //!   but they take over habits like all others.
 //! * A creature that enters a pit falls, and the level starts again. Undo restores everything.
@@ -182,7 +182,7 @@ const fn first_board(level: &Level) -> Board {
     }
 }
 
-/// Steers the selected creature and lets all creatures take one step.
+/// Steers the selected creature, then plays one turn of all creatures.
 fn play_turn(
     level: &Level,
     board: &mut Board,
@@ -229,7 +229,7 @@ fn select(level: &Level, board: &mut Board, x: u8, y: u8, sink: &mut impl FrameS
     }
 }
 
-/// Shows the reason of a refusal, or a win.
+/// Blinks `mark`, which shows the reason for a refusal, or a win.
 fn blink(level: &Level, board: &Board, mark: Mark, sink: &mut impl FrameSink) {
     for lit in [true, false, true] {
         sink.frame(|frame| draw::marked(level, board, mark, lit, frame));

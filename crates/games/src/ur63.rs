@@ -1,14 +1,14 @@
-//! `ur63`: a key moves only those creatures that listen to the number of beats since the same key was
-//! pressed before.
+//! `ur63`: a key moves only the creatures that listen to its interval. The interval of a key is the
+//! number of beats since its previous press.
 //!
 //! The rules:
 //!
-//! * Every action is a beat. An arrow key calls the creatures that listen to its interval, and these step
-//!   in its direction; ACTION5 calls nobody. See [`beat`].
-//! * On each side of the field, a lamp shows which interval the key of that side has now. All lights
-//!   wander one lamp outwards with each beat, and the key that was pressed lights its first lamp.
+//! * Every action is a beat. An arrow key calls the creatures that listen to its interval, and
+//!   these step in its direction. ACTION5 calls no creature. See [`beat`].
+//! * On each side of the field, a lamp shows the current interval of the key of that side. With
+//!   each beat, all lights move one lamp outwards, and the pressed key lights its first lamp.
 //! * A creature that steps on a tuner listens to the interval of the tuner's colour from then on.
-//! * A creature in a pit, or the end of the row of beats, restarts the level.
+//! * The level restarts if a creature enters a pit, or if no beats are left.
 //! * The level is won when every nest holds a creature that listens to the interval of its colour.
 
 mod beat;
@@ -23,7 +23,7 @@ use rhae_engine::{
 };
 use serde::{Deserialize, Serialize};
 
-use beat::{Call, Cell, Creatures, Field, Interval, Lights, MAX_CREATURES, bit, calls, wandered};
+use beat::{Call, Cell, Creatures, Field, Interval, Lights, MAX_CREATURES, advanced, bit, calls};
 use draw::Mark;
 
 const FACTS: Facts = Facts {
@@ -51,7 +51,7 @@ pub(crate) struct Ur63;
 pub(crate) struct Level {
     field: Field,
     start: Board,
-    /// The nests: their cells and the intervals of their colours.
+    /// The cells of the nests, and the intervals of their colours.
     nests: Vec<(Cell, Interval)>,
     background: Frame,
 }
@@ -117,7 +117,7 @@ impl Game for Ur63 {
                 sink.frame(|frame| draw::moving(level, board, key, &calls, frame));
             }
         }
-        board.lights = wandered(&board.lights, key);
+        board.lights = advanced(&board.lights, key);
         level.field.apply(&mut board.creatures, &calls);
         board.beats = board.beats.saturating_sub(1);
         let creatures = board.creatures;
@@ -168,7 +168,7 @@ impl Game for Ur63 {
     }
 }
 
-/// Shows a win or a loss.
+/// Blinks `mark`, which shows a win or a restart.
 fn blink(level: &Level, board: &Board, mark: Mark, sink: &mut impl FrameSink) {
     for lit in [true, false, true] {
         sink.frame(|frame| draw::marked(level, board, mark, lit, frame));

@@ -1,15 +1,16 @@
-//! `xd08`: pushing one slab of a tower carries everything above it, and nothing may hang over so far
-//! that it topples.
+//! `xd08`: a push on one slab of a tower also carries the slabs above it. Slabs that hang over too
+//! far topple.
 //!
 //! The rules:
 //!
-//! * ACTION1 and ACTION2 choose the next slab up or down. ACTION3 and ACTION4 push the chosen slab by
-//!   one unit to the left or right.
-//! * A slab carries what lies on it. The side walls stop slabs, and a slab does not carry another one
-//!   whose underside is slippery. Slabs that are glued together move as one. See [`tower`].
-//! * The weight above each joint must act on a point of that joint. Otherwise that part topples,
-//!   which costs a life and restarts the level. The level is lost when no lives are left.
-//! * An action that would change nothing is refused.
+//! * ACTION1 and ACTION2 choose the next slab up or down. ACTION3 and ACTION4 push the chosen slab
+//!   by one unit to the left or right.
+//! * A slab carries the slab that lies on it, unless the underside of the upper slab is slippery.
+//!   The side walls stop slabs. Slabs that are glued together move as one. See [`tower`].
+//! * The weight above each joint must act on a point of that joint. Otherwise the part above the
+//!   joint topples, which costs a life and restarts the level. The level is lost when no lives are
+//!   left.
+//! * The game refuses an action that would change nothing.
 //! * The level is won when every slab is in its marked place.
 
 mod draw;
@@ -56,7 +57,7 @@ pub(crate) struct Level {
     tower: Tower,
     start: Places,
     wanted: Places,
-    /// Each slab, as it is and while it is chosen.
+    /// The pictures of each slab: normal, and with the outline of a chosen slab.
     pictures: Vec<[Picture; 2]>,
     background: Frame,
 }
@@ -175,7 +176,8 @@ fn push(
     Outcome::Continue
 }
 
-/// Shows the fall, takes a life and restarts the level, or ends it with the lost position in view.
+/// Shows the fall and takes a life. Restarts the level if a life is left; otherwise ends it and
+/// leaves the lost position in view.
 fn topple(
     level: &Level,
     state: &mut StateOf<Xd08>,
@@ -194,7 +196,7 @@ fn topple(
     Outcome::Continue
 }
 
-/// Shows the reason of a refusal, a win or a loss.
+/// Blinks `mark`, which shows the reason for a refusal, a win or a loss.
 fn blink(level: &Level, state: &StateOf<Xd08>, mark: Mark, sink: &mut impl FrameSink) {
     for lit in [true, false, true] {
         sink.frame(|frame| draw::marked(level, state, mark, lit, frame));

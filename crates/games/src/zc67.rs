@@ -1,15 +1,19 @@
-//! `zc67`: everybody on a raft pulls towards home, and the raft goes where the most pull.
+//! `zc67`: passengers pull a raft towards their homes, and the raft moves in the direction with the
+//! most pulls.
 //!
 //! The rules:
 //!
-//! * Every passenger pulls once across and once along, towards its own home. Big passengers pull
-//!   twice as hard, echoes pull where the player votes, and contrarians pull against that.
-//! * An arrow key is the player's vote, ACTION5 an abstention. The raft goes in the direction with the
-//!   most pulls for as long as that stays the same; see [`crew`]. A tie, or a rock ahead, is refused.
-//! * A passenger gets off at its home. A click on a passenger blindfolds it, and another click takes
-//!   the blindfold off. There is only one. A blindfolded passenger neither pulls nor gets off.
-//! * A raft in a hole is lost, and so is the level.
-//! * The level is won when everybody is at home.
+//! * A plain passenger pulls once horizontally and once vertically towards its home, and a big
+//!   passenger twice. An echo pulls once in the direction of the player's vote, and a contrarian
+//!   twice in the opposite direction.
+//! * An arrow key is the player's vote, and ACTION5 is an abstention. The raft moves in the
+//!   direction with the most pulls, as long as this direction stays the same; see [`crew`]. The
+//!   game refuses the key if there is a tie, or if a rock is ahead.
+//! * A passenger gets off at its home. A click on a passenger blindfolds it, and another click
+//!   takes the blindfold off. There is only one blindfold. A blindfolded passenger neither pulls
+//!   nor gets off.
+//! * If the raft enters a hole, the level is lost.
+//! * The level is won when every passenger is at home.
 
 mod crew;
 mod draw;
@@ -22,7 +26,7 @@ use rhae_engine::{
     Outcome, Packer, State, StateOf, Unpacker,
 };
 
-use crew::{Board, NOBODY, Run, Sea, run};
+use crew::{Board, NO_PASSENGER, Run, Sea, run};
 use draw::Mark;
 
 const FACTS: Facts = Facts {
@@ -136,7 +140,7 @@ impl Game for Zc67 {
     }
 }
 
-/// Counts the pulls with the player's vote, or with an abstention, and lets the raft go.
+/// Counts the pulls together with the player's vote, and moves the raft. `None` is an abstention.
 fn vote(
     level: &Level,
     board: &mut Board,
@@ -168,13 +172,13 @@ fn vote(
 fn blindfold(level: &Level, board: &mut Board, x: u8, y: u8, sink: &mut impl FrameSink) {
     let clicked = draw::passenger_at(level, x, y);
     match clicked.filter(|&passenger| board.is_aboard(passenger)) {
-        Some(passenger) if board.is_blindfolded(passenger) => board.blindfolded = NOBODY,
+        Some(passenger) if board.is_blindfolded(passenger) => board.blindfolded = NO_PASSENGER,
         Some(passenger) => board.blindfolded = passenger as u8,
         None => blink(level, board, None, Mark::Panel, sink),
     }
 }
 
-/// Shows the reason of a refusal, a win or a loss.
+/// Blinks `mark`, which shows the reason for a refusal, a win or a loss.
 fn blink(
     level: &Level,
     board: &Board,

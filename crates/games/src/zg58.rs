@@ -1,15 +1,16 @@
-//! `zg58`: rubber bands around pegs decide which beads the keys move, and are walls for them.
+//! `zg58`: rubber bands around pegs decide which beads the keys move. Beads cannot cross a band.
 //!
 //! The rules:
 //!
-//! * A click on a free peg pulls its band over it, together with every peg that the band encloses or
-//!   touches then. A click on a corner of the band lets it slip off that peg.
-//! * An arrow key moves the beads inside the first band. Beads inside the second band move the opposite
-//!   way, and beads inside both, or none, do not move. A bead cannot cross a band; see [`band`].
-//! * A key that moves no bead, and every other click, is refused.
+//! * A click on a free peg pulls its band over that peg. The band then also contains each of its
+//!   other pegs that it encloses or touches. A click on a corner of the band lets it slip off that
+//!   peg.
+//! * An arrow key moves the beads inside the first band. Beads inside the second band move in the
+//!   opposite direction. Beads inside both bands, or in no band, do not move. See [`band`].
+//! * The game refuses a key that moves no bead, and every other click.
 //! * The level is won when every bead is on its frame and in no band. It cannot be lost.
 //!
-//! The seed turns and mirrors the levels, which does not change their optima.
+//! The seed rotates and mirrors the levels. This does not change their optima.
 
 mod band;
 mod draw;
@@ -169,7 +170,7 @@ impl Game for Zg58 {
     }
 }
 
-/// Moves the beads that a band holds. If none can move, shows what stops them.
+/// Moves the beads that are inside exactly one band. If none of them can move, shows the obstacles.
 fn move_beads(level: &Level, board: &mut Board, key: Direction, sink: &mut impl FrameSink) {
     let steps = steps(
         level.rocks,
@@ -211,7 +212,7 @@ fn click(level: &Level, board: &mut Board, x: u8, y: u8, sink: &mut impl FrameSi
     sink.frame(|frame| draw::touched(level, board, band, peg, frame));
 }
 
-/// Shows the reason of a refusal, or a win.
+/// Blinks `mark`, which shows the reason for a refusal, or a win.
 fn blink(level: &Level, board: &Board, mark: Mark, sink: &mut impl FrameSink) {
     for lit in [true, false, true] {
         sink.frame(|frame| draw::marked(level, board, mark, lit, frame));

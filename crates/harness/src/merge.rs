@@ -181,7 +181,7 @@ fn merged_config(sources: &[Source]) -> Result<RunConfig, HarnessError> {
 /// than once with the same result.
 #[allow(
     clippy::type_complexity,
-    reason = "the key of a play needs no type of its own"
+    reason = "the key of a play needs no separate type"
 )]
 fn verified_plays<'a>(
     sources: &'a [Source],

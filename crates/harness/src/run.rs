@@ -154,7 +154,7 @@ pub fn run(
     Ok(results)
 }
 
-/// Plays one unit in a folder of its own. Returns `None` if the play was stopped by `interrupt`.
+/// Plays one unit in a separate folder. Returns `None` if the play was stopped by `interrupt`.
 ///
 /// # Errors
 ///
@@ -277,7 +277,8 @@ impl<'a> Plays<'a> {
         Ok(())
     }
 
-    /// Returns the next play to start. With tiers, there is none before the tier is decided.
+    /// Returns the next play to start. With tiers, returns `None` if all plays of the environments
+    /// that the run has reached have started.
     fn next_play(&mut self) -> Option<(u32, String)> {
         let at = self.next_index()?;
         self.waiting.remove(at)

@@ -169,7 +169,7 @@ pub enum WorkEvent {
         unit: UnitKey,
         epoch: u64,
         result: Digest,
-        /// Whether it equals the result that is used; absent if there is none yet.
+        /// Whether it equals the committed result; absent if the unit has no committed result yet.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         same: Option<bool>,
     },

@@ -36,7 +36,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Returns the status and the JSON body of the response to a request with this path and body.
 pub type WorkHandler = dyn Fn(&str, &[u8]) -> (u16, String) + Send + Sync;
 
-/// An HTTP endpoint in threads of its own. Dropping it closes its connections.
+/// An HTTP endpoint that runs in separate threads. Dropping it closes its connections.
 ///
 /// # Examples
 ///

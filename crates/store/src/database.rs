@@ -151,7 +151,7 @@ impl Database {
         }
     }
 
-    /// Sets the clock of a simulation. Only PostgreSQL has a clock of its own; SQLite uses the times
+    /// Sets the clock of a simulation. Only PostgreSQL has a separate clock; SQLite uses the times
     /// that callers pass in.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use crate::simulation::SimulationOptions;
 /// *Invariant:* the times depend only on the options of the simulation.
 #[derive(Clone, Debug)]
 pub(crate) struct Kills {
-    /// What is left, the next one last.
+    /// The times and servers of the kills that are still due, the next one last.
     planned: Vec<(u64, usize)>,
     pub(crate) executed: u32,
 }

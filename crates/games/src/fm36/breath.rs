@@ -1,4 +1,4 @@
-//! One breath: which pieces double or halve their distance from a cell, and what holds the others.
+//! One breath: which pieces double or halve their distance from a cell, and what stops the others.
 //!
 //! **Invariant:** pieces are on different cells of the board that are not rocks.
 
@@ -46,9 +46,9 @@ pub(super) fn cells(mut set: CellSet) -> impl Iterator<Item = Cell> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Breath {
-    /// Every piece goes to twice its distance.
+    /// Doubles the distance of every piece from the centre.
     Out,
-    /// Every piece goes to half its distance.
+    /// Halves the distance of every piece from the centre.
     In,
 }
 
@@ -73,14 +73,14 @@ pub(super) enum Fate {
     Rim,
     /// A rock is on the cell to which the piece would go.
     Rock(Cell),
-    /// A piece that stays is there.
+    /// A piece that stays is on the cell to which the piece would go.
     Piece(Cell),
 }
 
 pub(super) type Pieces = [Cell; MAX_PIECES];
 
-/// Returns what a breath about a cell does to each of the pieces. The fates of pieces that the level
-/// does not have are meaningless.
+/// Returns what a breath about a cell does to each piece. Only the first `count` fates have a
+/// meaning.
 pub(super) fn breathe(
     rocks: CellSet,
     pieces: &Pieces,
@@ -89,7 +89,7 @@ pub(super) fn breathe(
     centre: Cell,
 ) -> [Fate; MAX_PIECES] {
     let mut fates = pieces.map(|piece| alone(rocks, piece, breath, centre));
-    // A piece that stays may hold others, which hold others in turn.
+    // A piece that stays may stop others, so this repeats until no further piece is stopped.
     loop {
         let known = fates;
         for fate in &mut fates[..count] {

@@ -1,8 +1,8 @@
 //! The drawing code.
 //!
-//! The yellow square around the board shows the next breath: it lies close to the board before a breath
-//! out and far from it before a breath in. Pieces are squares, and their frames fill a cell. Only bright
-//! floor reacts to clicks.
+//! The yellow square around the board shows the next breath: it lies close to the board before a
+//! breath out and far from it before a breath in. Pieces are squares, and their frames fill a cell.
+//! Only bright floor reacts to clicks.
 
 use rhae_engine::Frame;
 
@@ -20,8 +20,8 @@ pub(super) const BREATH_FRAMES: isize = 3;
 const OUTSIDE: u8 = 5;
 const LIVE: u8 = 1;
 const LIVE_LINE: u8 = 2;
-const DEAF: u8 = 3;
-const DEAF_LINE: u8 = 4;
+const INERT: u8 = 3;
+const INERT_LINE: u8 = 4;
 const ROCK: u8 = 5;
 const ROCK_EDGE: u8 = 4;
 const LUNG: u8 = 11;
@@ -31,10 +31,10 @@ const PIECES: [u8; MAX_PIECES] = [9, 14, 15];
 /// The colour of refusals and obstacles. Nothing else has it.
 const ALERT: u8 = 8;
 
-/// What a frame of an animation points at.
+/// What a blinking animation marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// The border of the board: a click outside, or nothing to undo.
+    /// The border of the board: the click was outside, or there is nothing to undo.
     Border,
     Cell(Cell),
     Frames,
@@ -65,7 +65,8 @@ pub(super) fn cell_at(x: u8, y: u8) -> Option<Cell> {
     })
 }
 
-/// Draws everything that never changes while the next breath is the same, with the square that shows it.
+/// Draws everything that never changes before a breath of one kind, and the square that shows this
+/// kind.
 pub(super) fn background(level: &Level, breath: Breath) -> Frame {
     let mut frame = Frame::filled(OUTSIDE);
     let distance = match breath {
@@ -79,7 +80,7 @@ pub(super) fn background(level: &Level, breath: Breath) -> Frame {
         let (floor, line) = if level.live & cell.set() != 0 {
             (LIVE, LIVE_LINE)
         } else {
-            (DEAF, DEAF_LINE)
+            (INERT, INERT_LINE)
         };
         frame.block::<CELL, CELL>(x, y, floor);
         frame.block::<CELL, 1>(x, y, line);
@@ -112,8 +113,9 @@ fn ground(level: &Level, board: &Board, frame: &mut Frame) {
     }
 }
 
-/// Draws a part of a breath. Pieces slide along their rays; a piece that cannot move starts to slide, and
-/// what stops it lights up. A piece that would land between cells is shown there.
+/// Draws one frame of a breath. Pieces slide along their rays. A piece that cannot move starts to
+/// slide, and the obstacle that stops it lights up. A piece that would land between cells is shown
+/// between them.
 pub(super) fn breathing(
     level: &Level,
     board: &Board,
@@ -133,7 +135,8 @@ pub(super) fn breathing(
         .take(level.count)
     {
         let (x, y) = corner(piece);
-        // The way of a free piece in pixels: outwards by its distance, or inwards by half of it.
+        // The displacement of a free piece in pixels: outwards by its distance, or inwards by half
+        // of it.
         let scale = match board.breath {
             Breath::Out => CELL as isize,
             Breath::In => -(CELL as isize) / 2,
@@ -170,7 +173,7 @@ fn show_obstacle(piece: Cell, way: (isize, isize), fate: Fate, frame: &mut Frame
         Fate::Rim => {
             let (x, y) = corner(piece);
             let far = |way: isize| if way < 0 { ORIGIN - 1 } else { ORIGIN + BOARD };
-            // A piece stops at the rim of each direction in which its goal is beyond the board.
+            // The rim lights up in each direction in which the goal is beyond the board.
             let leaves = |from: usize, way: isize| {
                 let goal = from as isize + way;
                 goal < ORIGIN as isize || goal >= (ORIGIN + BOARD) as isize
@@ -185,7 +188,7 @@ fn show_obstacle(piece: Cell, way: (isize, isize), fate: Fate, frame: &mut Frame
     }
 }
 
-/// Draws a state with a mark, which is lit in every other frame.
+/// Draws a state, and the mark if it is `lit`.
 pub(super) fn marked(level: &Level, board: &Board, mark: Mark, lit: bool, frame: &mut Frame) {
     settled(level, board, frame);
     if !lit {

@@ -1,7 +1,8 @@
-//! The levels as text maps of three parts: the pieces `a` to `c`, their frames `A` to `C`, and the floor.
+//! The levels as text maps of three parts: the pieces `a` to `c`, their frames `A` to `C`, and the
+//! floor.
 //!
-//! `#` is a rock, `.` live floor and `-` deaf floor. The comment before each level says what the level
-//! teaches.
+//! `#` is a rock, `.` is live floor, and `-` is inert floor, which does not react to clicks. The
+//! comment before each level says what the level teaches.
 
 use rhae_engine::{Frame, LevelIndex, TextMap};
 
@@ -9,7 +10,7 @@ use super::breath::{Breath, Cell, CellSet, MAX_PIECES, NOWHERE, SIDE};
 use super::{Level, draw};
 
 const MAPS: [&str; 8] = [
-    // Breaths out and in alternate. The way is too long for one breath out.
+    // Breaths out and in alternate. The distance is too large for one breath out.
     "
         .........|.........|.........
         .........|.........|.........
@@ -21,7 +22,8 @@ const MAPS: [&str; 8] = [
         .........|.........|.........
         .........|.........|.........
     ",
-    // Everybody shifts alike. Two breaths add up, with nobody blown off the board.
+    // A breath out and a breath in shift all pieces by the same distance. Two shifts add up. Choose
+    // centres at which no piece would leave the board.
     "
         .........|.........|.........
         .........|........C|.........
@@ -33,7 +35,7 @@ const MAPS: [&str; 8] = [
         a........|.........|.........
         .b.......|.........|.........
     ",
-    // One piece goes and two must not: near ones fly, far ones stay.
+    // One piece must move and two must not: pieces near the centre move, and distant ones stay.
     "
         .........|.....C...|.........
         .........|.........|.........
@@ -45,7 +47,7 @@ const MAPS: [&str; 8] = [
         .........|.........|.........
         ..a......|..A......|.........
     ",
-    // Two pieces go different ways, and one stays.
+    // Two pieces move in different directions, and one stays.
     "
         .........|......B..|.........
         .........|.........|.........
@@ -57,7 +59,7 @@ const MAPS: [&str; 8] = [
         .........|.........|.........
         .........|....C....|.........
     ",
-    // A rock holds a piece back on the way out.
+    // A rock stops a piece during a breath out.
     "
         ...c...b.|.........|.........
         .........|....A....|......#..
@@ -69,7 +71,7 @@ const MAPS: [&str; 8] = [
         ..a......|..C......|.#..#....
         .........|.........|.........
     ",
-    // Two pieces change places.
+    // Two pieces exchange places.
     "
         ....b....|....A....|.........
         .........|.........|.........
@@ -81,7 +83,7 @@ const MAPS: [&str; 8] = [
         .........|.........|.........
         .a.......|.B.......|.........
     ",
-    // Only the diagonals are live, so that few shifts are possible.
+    // Only the diagonals are live, so few shifts are possible.
     "
         ........b|.....B...|.-------.
         .........|.......C.|-.-----.-
@@ -93,7 +95,7 @@ const MAPS: [&str; 8] = [
         ......c..|.........|-.-----.-
         .........|.........|.-------.
     ",
-    // Live strips, rocks, distance and parity together.
+    // Combines live strips, rocks, distance and parity.
     "
         .........|.........|--------#
         .........|.........|---------

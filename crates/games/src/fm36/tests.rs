@@ -1,5 +1,5 @@
-//! Each test of a rule breathes on a small board. Further tests check that levels cannot be won
-//! without the rules that they teach.
+//! The tests of single rules apply one breath to two pieces. The other tests check that levels
+//! cannot be won without the rules that they teach.
 
 use std::convert::Infallible;
 
@@ -46,7 +46,7 @@ fn breath_in_halves_even_distances() {
 }
 
 #[test]
-fn rocks_and_pieces_that_stay_hold_a_piece() {
+fn rocks_and_staying_pieces_stop_a_piece() {
     let rock = at(6, 4);
     assert_eq!(
         fates(Breath::Out, rock.set(), at(5, 4), at(3, 4))[0],
@@ -64,8 +64,8 @@ fn rocks_and_pieces_that_stay_hold_a_piece() {
     );
 }
 
-/// A level that must be won within its optimum, and in which no piece may stay behind for some
-/// reason.
+/// A level that must be won within its optimum. A click counts as a loss if it gives any piece a
+/// forbidden fate.
 struct Without {
     level: Level,
     optimum: usize,
@@ -119,7 +119,8 @@ impl Explorable for Without {
     }
 
     fn key(&self, state: &Self::State) -> StateKey {
-        // A state that is reached again later offers nothing new.
+        // The search reaches every state first with the fewest clicks, so the key omits their
+        // number.
         key_of(&state.0)
     }
 }

@@ -1,9 +1,10 @@
 //! The drawing code.
 //!
-//! Each room has a bowl in the middle if a tube leads to it; bowls with the same dot at the same corner
-//! are joined. Every creature has its own corner in all rooms; a frame there marks its goal. A small ring
-//! with a fruit-coloured middle at the bottom of a room is the belief of the creature of that colour.
-//! Everything on a cord that several things share has the colour of that cord.
+//! Each room has a bowl in the middle if a tube leads to it. A tube joins two bowls that have the
+//! same dot at the same corner. Every creature has its own corner in all rooms, and a frame in that
+//! corner marks its goal room. A small ring with a fruit-coloured middle at the bottom of a room
+//! shows that the creature of that colour believes the fruit is there. Things that share a cord
+//! have the colour of that cord.
 //!
 //! **Invariant:** the areas that react to clicks do not overlap.
 
@@ -18,14 +19,14 @@ const WALL_WIDTH: usize = 2;
 const ROOM: usize = PITCH - WALL_WIDTH;
 const BOWL: usize = 6;
 const SEAT: usize = 6;
-/// Where things are in a room.
+/// The positions of things in a room.
 const BOWL_AT: Point = (6, 6);
 const LID_AT: Point = (13, 6);
 const SEATS_AT: [Point; MAX_CREATURES] = [(0, 0), (12, 0), (0, 12)];
 const BELIEFS_AT: [Point; MAX_CREATURES] = [(6, 14), (10, 14), (14, 14)];
 /// The dots that show which bowls a tube joins, one for each tube.
 const DOTS: [(Point, u8); 4] = [((5, 5), 5), ((11, 5), 0), ((5, 11), 13), ((11, 11), 3)];
-/// The length of an opening, and how far it is from the corner of a room.
+/// The length of an opening, and its distance from the corner of a room.
 const OPENING: usize = 6;
 const OPENING_AT: usize = 6;
 const RIDE_FRAMES: usize = 3;
@@ -56,10 +57,10 @@ pub(super) enum Target {
     Creature(usize),
 }
 
-/// What a frame of an animation points at.
+/// What a blinking animation marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// The rim of the house: a click on nothing, or nothing to undo.
+    /// The rim of the house: the click hit no target, or there is nothing to undo.
     Outside,
     Target(Target),
     Goals,
@@ -150,7 +151,7 @@ fn rooms(level: &Level) -> impl Iterator<Item = Room> {
     0..level.house.room_count() as Room
 }
 
-/// Returns everything that reacts to clicks.
+/// Returns all targets with the areas in which a click hits them.
 fn areas(level: &Level, board: &Board) -> impl Iterator<Item = (Target, Area)> {
     let square = |at: Point, side: usize| Area {
         at,
@@ -182,7 +183,7 @@ fn areas(level: &Level, board: &Board) -> impl Iterator<Item = (Target, Area)> {
             return None;
         };
         let (mut area, is_vertical) = opening_area(level, way);
-        // One row or column of each room next to it belongs to the opening.
+        // The area includes one row or column of pixels of each room next to the opening.
         if is_vertical {
             area.at.0 -= 1;
             area.width += 2;
@@ -200,7 +201,7 @@ fn areas(level: &Level, board: &Board) -> impl Iterator<Item = (Target, Area)> {
     creatures.chain(bowls).chain(lids).chain(ways)
 }
 
-/// Returns what is under a pixel.
+/// Returns the target under a pixel.
 pub(super) fn target_at(level: &Level, board: &Board, x: u8, y: u8) -> Option<Target> {
     let point = (usize::from(x), usize::from(y));
     areas(level, board)
@@ -208,12 +209,12 @@ pub(super) fn target_at(level: &Level, board: &Board, x: u8, y: u8) -> Option<Ta
         .map(|(target, _)| target)
 }
 
-/// Returns one pixel of everything that reacts to clicks.
+/// Returns one pixel of every target.
 pub(super) fn targets(level: &Level, board: &Board) -> impl Iterator<Item = (u8, u8)> {
     areas(level, board).map(|(_, area)| area.middle())
 }
 
-/// Returns the colours of all cords. A cord has its own colour if several things hang on it.
+/// Returns the colours of all cords. A cord that several things share has its own colour.
 pub(super) fn cord_colors(level: &Level) -> [u8; MAX_CORDS] {
     let mut shared = SHARED_CORDS.into_iter();
     std::array::from_fn(|cord| {
@@ -338,8 +339,8 @@ fn draw_lids(level: &Level, board: &Board, frame: &mut Frame) {
     }
 }
 
-/// Draws what is in the wall between two rooms while it is open, with one pixel of the wall at each
-/// end. A window has white ends and glass.
+/// Draws an opening in its open state, with one pixel of the wall at each end. A window has white
+/// ends and glass.
 fn draw_opening(level: &Level, way: &Way, frame: &mut Frame) {
     let (area, is_vertical) = opening_area(level, way);
     for (along, across) in (0..OPENING + 2).flat_map(|along| [(along, 0), (along, 1)]) {
@@ -376,8 +377,8 @@ fn draw_closed(level: &Level, way: &Way, cord: u8, frame: &mut Frame) {
     }
 }
 
-/// Draws the middle of a change: a creature between two rooms, and the beliefs that change. A new belief
-/// is white, and a dark square is left where a belief was.
+/// Draws the frame between two boards: a creature halfway between two rooms, and the beliefs that
+/// change. A new belief is white, and a dark square marks the previous room of a belief.
 pub(super) fn changing(level: &Level, before: &Board, after: &Board, frame: &mut Frame) {
     settled(level, after, frame);
     for creature in 0..level.house.count {
@@ -400,7 +401,7 @@ pub(super) fn changing(level: &Level, before: &Board, after: &Board, frame: &mut
     }
 }
 
-/// Shows how the fruit rides to another bowl.
+/// Shows how the fruit moves to another bowl.
 pub(super) fn ride(level: &Level, board: &Board, goal: Room, sink: &mut impl FrameSink) {
     let joins =
         |rooms: &(Room, Room)| *rooms == (board.fruit, goal) || *rooms == (goal, board.fruit);
@@ -415,7 +416,7 @@ pub(super) fn ride(level: &Level, board: &Board, goal: Room, sink: &mut impl Fra
         in_room(level, board.fruit, BOWL_AT),
         in_room(level, goal, BOWL_AT),
     );
-    // The dots of the line and the places of the fruit are fractions of the way.
+    // The dots and the fruit are placed at fractions of the line between the bowls.
     let at = |part: usize, parts: usize| {
         let between = |from: usize, to: usize| (from * (parts - part) + to * part) / parts;
         (between(from.0, to.0), between(from.1, to.1))
@@ -450,7 +451,7 @@ pub(super) fn meal(level: &Level, board: &Board, creature: usize, sink: &mut imp
     }
 }
 
-/// Draws a state with a mark, which is lit in every other frame.
+/// Draws a state, and the mark if it is `lit`.
 pub(super) fn marked(level: &Level, board: &Board, mark: Mark, lit: bool, frame: &mut Frame) {
     settled(level, board, frame);
     if !lit {

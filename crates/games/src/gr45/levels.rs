@@ -1,10 +1,10 @@
 //! The levels as text maps.
 //!
-//! Rooms are the signs in even columns and rows, numbered row by row: `.` is a room whose bowl has no
-//! lid, `l` one with a closed lid and `L` one with an open lid. Between two rooms is a wall `#`, a
-//! doorway `o`, a drape `:`, a curtain (`k` closed, `K` open) or a window (`w` closed, `W` open).
-//! Everything that opens has its own cord, except for pairs of places that share one. The comment
-//! before each level says what the level teaches.
+//! The signs in even columns and rows are rooms, numbered row by row: `.` is a room whose bowl has
+//! no lid, `l` one with a closed lid and `L` one with an open lid. Between two rooms is a wall `#`,
+//! a doorway `o`, a drape `:`, a curtain (`k` closed, `K` open) or a window (`w` closed, `W` open).
+//! Every curtain, window and lid has its own cord, except for the pairs in `shared_cords`. The
+//! comment before each level says what the level teaches.
 
 use rhae_engine::{Frame, LevelIndex, TextMap};
 
@@ -18,17 +18,18 @@ type Place = (usize, usize);
 
 struct LevelSpec {
     map: &'static str,
-    /// Pairs of signs on one cord.
+    /// The pairs of signs that share a cord.
     shared_cords: &'static [(Place, Place)],
     tubes: &'static [(Room, Room)],
     /// The room in which the fruit starts, and the one in which it must end.
     fruit: (Room, Room),
-    /// The same for each creature.
+    /// The room in which each creature starts, and the one that it must reach.
     creatures: &'static [(Room, Room)],
 }
 
 const LEVELS: [LevelSpec; 8] = [
-    // A creature goes to where it last saw the fruit: hide, move, send.
+    // A creature goes to where it last saw the fruit. Close the curtain, move the fruit, and send
+    // the creature.
     LevelSpec {
         map: "
             .K.:.
@@ -38,7 +39,8 @@ const LEVELS: [LevelSpec; 8] = [
         fruit: (0, 2),
         creatures: &[(1, 0)],
     },
-    // A glimpse is enough: open, close, and it believes.
+    // A short view of the fruit is enough: open a curtain and close it again. The creature keeps
+    // its belief.
     LevelSpec {
         map: "
             .#.K.
@@ -50,7 +52,8 @@ const LEVELS: [LevelSpec; 8] = [
         fruit: (3, 1),
         creatures: &[(5, 3)],
     },
-    // What is seen through a window is far to walk to, and what is seen on the way stops the walk.
+    // A creature sees the fruit through a window but must take a long path to it. What it sees on
+    // this path can stop the walk.
     LevelSpec {
         map: "
             .k.w.
@@ -62,7 +65,7 @@ const LEVELS: [LevelSpec; 8] = [
         fruit: (1, 1),
         creatures: &[(0, 5)],
     },
-    // A lid hides a bowl in plain view.
+    // A closed lid hides the fruit even from a creature in the same room.
     LevelSpec {
         map: "
             .:.:l
@@ -74,7 +77,7 @@ const LEVELS: [LevelSpec; 8] = [
         fruit: (1, 3),
         creatures: &[(1, 5)],
     },
-    // A creature that has seen nothing learns from one that passes.
+    // A creature that has not seen the fruit takes over the belief of a creature that passes.
     LevelSpec {
         map: "
             .W.#.
@@ -86,7 +89,7 @@ const LEVELS: [LevelSpec; 8] = [
         fruit: (1, 0),
         creatures: &[(0, 3), (4, 0)],
     },
-    // One pull opens here and closes there.
+    // One pull on a shared cord opens one curtain and closes another one.
     LevelSpec {
         map: "
             .k.#.
@@ -98,7 +101,8 @@ const LEVELS: [LevelSpec; 8] = [
         fruit: (1, 3),
         creatures: &[(3, 1)],
     },
-    // The fruit waits under a lid in the very room that a creature walks through.
+    // A creature walks through the room of the fruit and does not see it, because a lid covers the
+    // bowl.
     LevelSpec {
         map: "
             .k.W.
@@ -110,7 +114,8 @@ const LEVELS: [LevelSpec; 8] = [
         fruit: (2, 4),
         creatures: &[(1, 2), (5, 1)],
     },
-    // One walk tells everybody; where each creature stops depends on what it sees from the doorstep.
+    // One walk spreads a belief to all creatures. Where each creature stops depends on what it sees
+    // from the room before its goal.
     LevelSpec {
         map: "
             .W.ol

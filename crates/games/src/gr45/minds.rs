@@ -1,8 +1,9 @@
 //! What creatures see, believe and tell each other, and where they walk.
 //!
-//! Rooms are numbered row by row. A creature acts on its belief only: where it thinks the fruit is.
+//! Rooms are numbered row by row. The belief of a creature is the room in which it thinks the fruit
+//! is. Creatures act only on their beliefs.
 //!
-//! **Invariant:** a belief names a room with a bowl.
+//! **Invariant:** every belief names a room with a bowl.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,8 @@ pub(super) const MAX_ROOMS: usize = 9;
 pub(super) const MAX_CREATURES: usize = 3;
 /// The maximum number of cords; a board has one bit for each of them.
 pub(super) const MAX_CORDS: usize = 8;
-/// Stands for "no room": no belief, no way, or a creature that the level does not have.
+/// The value for "no room": a creature has no belief, there is no path, or the level has no such
+/// creature.
 pub(super) const NOWHERE: Room = 15;
 
 pub(super) type Room = u8;
@@ -21,7 +23,7 @@ pub(super) const fn bit(room: Room) -> RoomSet {
     1 << room
 }
 
-/// Something that a click on its cord opens and closes.
+/// The cord of a curtain, window or lid, and whether the thing is open before the cord is pulled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pull {
     pub(super) cord: u8,
@@ -39,7 +41,7 @@ impl Pull {
     }
 }
 
-/// What is between two neighbouring rooms.
+/// An opening in the wall between two neighbouring rooms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opening {
     /// Creatures pass and see through it.
@@ -66,14 +68,15 @@ impl Opening {
     }
 }
 
+/// An opening and the two rooms on its sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Way {
-    /// The rooms that it joins, the left or upper one first.
+    /// The left or upper room first.
     pub(super) rooms: (Room, Room),
     pub(super) opening: Opening,
 }
 
-/// The rooms and everything between and in them that does not move.
+/// The parts of a level that never change: rooms, openings, lids and tubes.
 #[derive(Clone, Debug)]
 pub(super) struct House {
     pub(super) columns: usize,
@@ -81,18 +84,18 @@ pub(super) struct House {
     pub(super) ways: Vec<Way>,
     /// The lid of each room's bowl, if it has one.
     pub(super) lids: [Option<Pull>; MAX_ROOMS],
-    /// The pairs of rooms between whose bowls the fruit can ride.
+    /// The pairs of rooms whose bowls are joined by a tube.
     pub(super) tubes: Vec<(Room, Room)>,
     /// The number of creatures.
     pub(super) count: usize,
-    /// Whether creatures in the same room tell each other what they believe. Only tests switch it
-    /// off.
+    /// Whether creatures in the same room tell each other what they believe. Only tests set it to
+    /// `false`.
     pub(super) tells: bool,
-    /// The next room on the way from a room to another.
+    /// `next[room][goal]` is the next room on a shortest path from `room` to `goal`.
     next: [[Room; MAX_ROOMS]; MAX_ROOMS],
 }
 
-/// Everything that changes.
+/// The parts of a level that actions change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Board {
     pub(super) fruit: Room,
@@ -105,8 +108,9 @@ pub(crate) struct Board {
 /// How the walk of a creature ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Walk {
-    /// The creature does not know where to go.
+    /// The creature has no belief, or no path leads to the room of its belief. It has not moved.
     Refused,
+    /// The creature has stopped without finding the fruit.
     Stopped,
     /// The creature has found the fruit and eats it.
     Ate,
@@ -125,7 +129,7 @@ impl House {
             next: [[NOWHERE; MAX_ROOMS]; MAX_ROOMS],
         };
         for goal in 0..house.room_count() {
-            house.find_ways_to(goal as Room);
+            house.find_paths_to(goal as Room);
         }
         house
     }
@@ -134,9 +138,9 @@ impl House {
         self.columns * self.rows
     }
 
-    /// Fills in the next room on a shortest way to a goal. Between equally short ways, a creature
-    /// prefers up, then right, down and left.
-    fn find_ways_to(&mut self, goal: Room) {
+    /// Fills in `next` for one goal. Between equally short paths, a creature prefers up, then
+    /// right, down and left.
+    fn find_paths_to(&mut self, goal: Room) {
         let mut distances = [usize::MAX; MAX_ROOMS];
         distances[usize::from(goal)] = 0;
         for distance in 0..MAX_ROOMS {
@@ -159,7 +163,7 @@ impl House {
         }
     }
 
-    /// Returns the rooms that a creature can enter from a room: up, right, down, left.
+    /// Returns the rooms that a creature can enter from a room, in the order up, right, down, left.
     fn reachable_from(&self, room: Room) -> Vec<Room> {
         let columns = self.columns as Room;
         let near = [
@@ -177,7 +181,7 @@ impl House {
         near.into_iter().flatten().filter(is_joined).collect()
     }
 
-    /// Returns the rooms whose bowls can be looked into from a room.
+    /// Returns the rooms whose bowls a creature in `room` sees.
     pub(super) fn visible_from(&self, room: Room, pulled: u8) -> RoomSet {
         let mut rooms = bit(room);
         for way in self.ways.iter().filter(|way| way.opening.is_clear(pulled)) {
@@ -194,7 +198,7 @@ impl House {
             .fold(rooms, |rooms, room| rooms & !bit(room as Room))
     }
 
-    /// Returns whether the fruit can ride from its bowl to that of a room.
+    /// Returns whether a tube joins the bowl of the fruit to the bowl of a room.
     pub(super) fn is_joined(&self, fruit: Room, room: Room) -> bool {
         self.tubes
             .iter()
@@ -204,9 +208,9 @@ impl House {
 
 /// Lets all creatures look around and then tell each other what they believe.
 ///
-/// A creature that sees the fruit believes what it sees. A creature that sees that the bowl it
-/// believes in is empty has no belief any more. A creature without a belief takes over the belief of
-/// the first creature in its room that has one.
+/// A creature that sees the fruit believes what it sees. A creature that sees that the bowl of its
+/// belief is empty loses the belief. A creature without a belief takes over the belief of the first
+/// creature in its room that has one.
 pub(super) fn look(house: &House, board: &mut Board) {
     for creature in 0..house.count {
         let seen = house.visible_from(board.rooms[creature], board.pulled);
@@ -227,10 +231,10 @@ pub(super) fn look(house: &House, board: &mut Board) {
     }
 }
 
-/// Lets a creature walk to where it believes the fruit to be, and there look into the bowl, even
-/// under a lid. All creatures look around after every room. The creature continues as long as it has
-/// a belief, but stops if it is told of a room that it has given up during this walk. Calls `show`
-/// with the boards before and after each part of the walk.
+/// Lets a creature walk to the room where it believes the fruit is. There, the creature checks the
+/// bowl, even under a lid. All creatures look around after every room. The walk continues as long
+/// as the creature has a belief. It also ends if another creature tells it of a room that it has
+/// given up during this walk. Calls `show` with the boards before and after each part of the walk.
 pub(super) fn walk(
     house: &House,
     board: &mut Board,

@@ -1,5 +1,5 @@
-//! Each test of a rule builds a small house. Further tests check that levels cannot be won without the
-//! rules that they teach.
+//! The tests of single rules build small houses. The other tests check that levels cannot be won
+//! without the rules that they teach.
 
 use std::convert::Infallible;
 
@@ -116,7 +116,7 @@ fn creature_walks_to_where_it_believes_the_fruit_is() {
 }
 
 #[test]
-fn sight_on_the_way_stops_a_walk() {
+fn walk_ends_where_the_creature_sees_that_the_bowl_is_empty() {
     let house = row(Opening::Drape, Opening::Doorway);
     // From room 1 the creature sees that the bowl of room 2 is empty.
     assert_eq!(sent(&house, board(0, 0, 2)), (Walk::Stopped, 1, NOWHERE));
@@ -129,7 +129,7 @@ fn windows_cannot_be_passed() {
 }
 
 #[test]
-fn creature_looks_under_a_lid_when_it_is_there() {
+fn creature_checks_under_the_lid_in_the_room_of_its_belief() {
     let mut house = row(Opening::Drape, Opening::Drape);
     house.lids[1] = Some(CLOSED);
     assert_eq!(sent(&house, board(0, 1, 1)), (Walk::Stopped, 1, NOWHERE));
@@ -163,7 +163,7 @@ fn creature_that_is_told_of_a_room_it_has_given_up_stops() {
     assert_eq!(sent(&house, both), (Walk::Stopped, 1, 1));
 }
 
-/// A level, in which creatures may know everything.
+/// A level in which all creatures know where the fruit is, if `all_knowing` is set.
 struct Variant {
     level: Level,
     all_knowing: bool,

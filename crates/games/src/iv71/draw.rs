@@ -1,9 +1,9 @@
 //! The drawing code.
 //!
-//! A creature is a square with two notches: the white one is on the side of its next move, the dark one
-//! on the side of the move after it. Wild creatures have a black rim. The selected creature has yellow
-//! corners, and a nest is a frame in the colour of its creature, which turns white while the creature
-//! is there.
+//! A creature is a square with two notches. The white notch is on the side of its next move, and
+//! the dark notch on the side of the move after it. Wild creatures have a black rim. The selected
+//! creature has yellow corners. A nest is a frame in the colour of its creature and turns white
+//! while the creature is there.
 
 use rhae_engine::{Direction, Frame};
 
@@ -36,12 +36,12 @@ const HOME: u8 = 0;
 /// The colour of refusals and losses. Nothing else has it.
 const ALERT: u8 = 8;
 
-/// What a frame of an animation points at.
+/// What a blinking animation marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// The rim of the field: a click on nothing, or nothing to undo.
+    /// The rim of the field: the click hit no creature, or there is nothing to undo.
     Rim,
-    /// A creature that cannot be selected, or is selected already.
+    /// A creature that cannot be selected, or that is selected already.
     Creature(usize),
     Nests,
 }
@@ -165,7 +165,7 @@ pub(super) fn intent(level: &Level, board: &Board, frame: &mut Frame) {
     }
 }
 
-/// Draws the middle of a turn. A creature that is stopped leans against what stops it.
+/// Draws the middle of a turn. A stopped creature leans against the obstacle.
 pub(super) fn halfway(level: &Level, board: &Board, turn: &Turn, frame: &mut Frame) {
     ground(level, board, frame);
     for creature in 0..level.count {
@@ -201,8 +201,8 @@ fn obstacle(cell: Cell, direction: Direction, frame: &mut Frame) {
     }
 }
 
-/// Draws a part of the animation in which habits are taken over: the new notches slide from the model
-/// to the creature that ran into it.
+/// Draws one frame of the animation in which creatures take over habits: the new notches slide from
+/// the model to the creature that ran into it.
 pub(super) fn copying(level: &Level, board: &Board, turn: &Turn, part: usize, frame: &mut Frame) {
     ground(level, board, frame);
     for creature in 0..level.count {
@@ -227,7 +227,7 @@ pub(super) fn copying(level: &Level, board: &Board, turn: &Turn, part: usize, fr
     }
 }
 
-/// Draws a part of the animation in which creatures fall into a pit.
+/// Draws one frame of the animation in which creatures fall into a pit.
 pub(super) fn falling(
     level: &Level,
     board: &Board,
@@ -250,7 +250,7 @@ pub(super) fn falling(
     }
 }
 
-/// Draws a state with a mark, which is lit in every other frame.
+/// Draws a state, and the mark if it is `lit`.
 pub(super) fn marked(level: &Level, board: &Board, mark: Mark, lit: bool, frame: &mut Frame) {
     settled(level, board, frame);
     if !lit {

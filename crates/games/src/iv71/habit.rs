@@ -1,4 +1,5 @@
-//! One turn of all creatures: who moves, who is stopped by what, and who takes over whose habit.
+//! One turn of all creatures: which creatures move, what stops the others, and which habits they
+//! take over.
 //!
 //! **Invariant:** creatures stand on different cells that are not walls.
 
@@ -20,7 +21,7 @@ pub(super) const fn bit(cell: Cell) -> CellSet {
     1 << cell
 }
 
-/// The two moves that a creature repeats in turn.
+/// The two moves between which a creature alternates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Habit {
     pub(super) next: Direction,
@@ -52,7 +53,7 @@ pub(super) enum Step {
     Wall,
     /// Another creature tries to enter the same free cell.
     Contested,
-    /// A creature that stays is in the way, or the two try to change places.
+    /// This creature is in the way and stays, or the two creatures try to exchange places.
     Creature(usize),
 }
 
@@ -82,8 +83,9 @@ pub(super) fn turn(walls: CellSet, count: usize, before: &Creatures) -> Turn {
         steps: [Step::Moves; MAX_CREATURES],
         after: *before,
     };
-    // A creature that is stopped may stop others, so this repeats until nobody else is stopped. Each
-    // round looks at the result of the round before, so that the order of creatures does not matter.
+    // A stopped creature may stop others, so this repeats until no further creature is stopped.
+    // Each round reads only the result of the previous round, so the order of creatures does not
+    // matter.
     loop {
         let known = turn.steps;
         for creature in 0..count {
@@ -110,7 +112,7 @@ pub(super) fn turn(walls: CellSet, count: usize, before: &Creatures) -> Turn {
     turn
 }
 
-/// Returns what happens to a creature, given what is known about the others.
+/// Returns what happens to a creature, given the steps of all creatures after the previous round.
 fn step(
     before: &Creatures,
     goals: &[Option<Cell>; MAX_CREATURES],

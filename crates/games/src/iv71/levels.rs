@@ -1,7 +1,7 @@
 //! The levels as text maps.
 //!
-//! `a`, `b` and `c` are creatures, and `A`, `B` and `C` their nests. `#` is a wall and `~` a pit. The
-//! comment before each level says what the level teaches.
+//! `a`, `b` and `c` are creatures, and `A`, `B` and `C` their nests. `#` is a wall and `~` a pit.
+//! The comment before each level says what the level teaches.
 
 use rhae_engine::Direction::{Down, Left, Right, Up};
 use rhae_engine::{Direction, Frame, LevelIndex, TextMap};
@@ -18,7 +18,7 @@ pub(super) struct LevelSpec {
 }
 
 const LEVELS: [LevelSpec; 8] = [
-    // The other creature moves by itself. Arrive in the right turn.
+    // The other creature moves by itself. Both must be on their nests in the same turn.
     LevelSpec {
         habits: &[(Left, Right), (Right, Left)],
         tame: 2,
@@ -31,7 +31,7 @@ const LEVELS: [LevelSpec; 8] = [
             #######
         ",
     },
-    // A creature that has walked into a wall twice stays there. Then select the other one.
+    // A creature whose two moves lead into a wall stays there. Then select the other creature.
     LevelSpec {
         habits: &[(Right, Left), (Up, Down)],
         tame: 2,
@@ -44,7 +44,7 @@ const LEVELS: [LevelSpec; 8] = [
             .~.~bA.
         ",
     },
-    // A creature that steps to and fro is at home in every second turn.
+    // A creature that steps back and forth is on its nest in every second turn.
     LevelSpec {
         habits: &[(Up, Down), (Up, Down)],
         tame: 2,
@@ -57,7 +57,7 @@ const LEVELS: [LevelSpec; 8] = [
             .##....
         ",
     },
-    // A creature that is left in motion arrives while the other one is steered.
+    // A creature that is left in motion reaches its nest while the player steers the other one.
     LevelSpec {
         habits: &[(Left, Right), (Right, Left)],
         tame: 2,
@@ -70,7 +70,7 @@ const LEVELS: [LevelSpec; 8] = [
             ..#..B.
         ",
     },
-    // A wild creature cannot be steered. It takes over the habit of whoever it runs into.
+    // A wild creature cannot be steered. It takes over the habit of the creature that it runs into.
     LevelSpec {
         habits: &[(Up, Down), (Up, Down)],
         tame: 1,
@@ -83,7 +83,7 @@ const LEVELS: [LevelSpec; 8] = [
             .....#.
         ",
     },
-    // Two creatures that collide exchange their habits.
+    // Two creatures that collide head-on exchange their habits.
     LevelSpec {
         habits: &[(Right, Left), (Up, Down), (Down, Up)],
         tame: 2,
@@ -96,7 +96,7 @@ const LEVELS: [LevelSpec; 8] = [
             .b##~##
         ",
     },
-    // One tame creature teaches a wild one, which teaches the other.
+    // The tame creature passes its habit to one wild creature, which passes it to the other one.
     LevelSpec {
         habits: &[(Left, Right), (Right, Left), (Right, Left)],
         tame: 1,

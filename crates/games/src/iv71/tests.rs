@@ -1,5 +1,5 @@
-//! Each test of a rule plays some keys on a small field. Further tests check that levels cannot be
-//! won without the rules that they teach.
+//! The tests of single rules play some keys on a small field. The other tests check that levels
+//! cannot be won without the rules that they teach.
 
 use std::convert::Infallible;
 
@@ -115,8 +115,8 @@ fn creatures_follow_each_other_without_a_gap() {
 }
 
 #[test]
-fn creature_takes_over_the_habit_of_whoever_it_runs_into() {
-    // `b` runs into `a`, which is stopped by the rim and goes up and down from now on.
+fn creature_takes_over_the_habit_of_the_creature_it_runs_into() {
+    // `b` runs into `a`, which the rim stops. From then on, `a` alternates between up and down.
     let (_, state) = played(
         [".......", ".......", "ab....."],
         &[(Up, Up), (Left, Left)],
@@ -166,7 +166,7 @@ fn pit_restarts_the_level() {
     assert_eq!(after(rows, &[(Up, Up), (Right, Right)], &[Right]), rows);
 }
 
-/// A level in which some actions count as losses.
+/// A level in which the actions that `forbidden` selects count as losses.
 struct Without {
     level: Level,
     forbidden: fn(&Level, &StateOf<Iv71>, &StateOf<Iv71>) -> bool,
@@ -202,7 +202,7 @@ impl Explorable for Without {
     }
 }
 
-/// Returns whether a creature takes over a habit that it would not have by itself.
+/// Returns whether an action gives a creature a habit that only a collision explains.
 fn copies(_level: &Level, before: &StateOf<Iv71>, after: &StateOf<Iv71>) -> bool {
     let (old, new) = (&before.board.creatures, &after.board.creatures);
     (0..3).any(|creature| {
@@ -231,7 +231,8 @@ fn levels_need_the_rules_that_they_teach() {
     assert!(!is_possible(6, selects));
 }
 
-/// Levels 2 to 4 and 8 can be won with one creature, by many collisions, but only with more actions.
+/// Levels 2 to 4 and 8 can be won without selecting another creature, but this takes many
+/// collisions and more actions.
 #[test]
 fn selecting_saves_actions() {
     for (number, with_one) in [(2, 13), (3, 42), (4, 15), (8, 51)] {

@@ -1,4 +1,4 @@
-//! One beat: whom a key calls, who can move, and how the lights wander.
+//! One beat: which creatures a key calls, which of them can move, and how the lights advance.
 //!
 //! **Invariant:** creatures stand on different cells that are not walls.
 
@@ -21,10 +21,10 @@ pub(super) const fn bit(cell: Cell) -> CellSet {
     1 << cell
 }
 
-/// To which interval a creature listens: how many beats ago the same key was pressed before.
+/// An interval to which a creature listens: the number of beats since the previous press of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Interval {
-    /// More beats ago than there are lamps, or never.
+    /// More beats than there are lamps, or no previous press.
     Silence,
     One,
     Two,
@@ -34,7 +34,8 @@ pub(super) enum Interval {
 impl Interval {
     pub(super) const ALL: [Self; 4] = [Self::Silence, Self::One, Self::Two, Self::Three];
 
-    /// Returns the interval that a lamp stands for; lamp 0 is none. Nobody listens to the last lamp.
+    /// Returns the interval that a lit lamp stands for; 0 means that no lamp is lit. No creature
+    /// listens to the interval of the last lamp.
     const fn of_lamp(lamp: u8) -> Option<Self> {
         match lamp {
             0 => Some(Self::Silence),
@@ -46,11 +47,11 @@ impl Interval {
     }
 }
 
-/// The lit lamp on each side, counted from the field outwards, or 0. Indexed by [`Direction`].
+/// The lit lamp on each side, counted from 1 at the field outwards, or 0. Indexed by [`Direction`].
 pub(super) type Lights = [u8; 4];
 
-/// Returns the lights after a beat with this key, or with none.
-pub(super) fn wandered(lights: &Lights, key: Option<Direction>) -> Lights {
+/// Returns the lights after a beat. `None` is a beat without an arrow key.
+pub(super) fn advanced(lights: &Lights, key: Option<Direction>) -> Lights {
     let mut after = lights.map(|lamp| {
         if lamp == 0 || lamp == LAMPS {
             0
@@ -71,13 +72,13 @@ pub(super) struct Field {
     pub(super) rows: usize,
     pub(super) walls: CellSet,
     pub(super) pits: CellSet,
-    /// The interval that a creature listens to after it stepped on a cell.
+    /// The interval to which a creature listens after it has stepped on a cell.
     pub(super) tuners: [Option<Interval>; 64],
     /// The number of creatures.
     pub(super) count: usize,
 }
 
-/// The cells of the creatures, and what they listen to.
+/// The cells of the creatures, and the intervals to which they listen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Creatures {
     pub(super) cells: [Cell; MAX_CREATURES],
@@ -94,7 +95,7 @@ pub(super) enum Call {
     Stopped,
 }
 
-/// Returns whom a key calls, given the lights before it is pressed.
+/// Returns what a key does to each creature, given the lights before the key is pressed.
 pub(super) fn calls(
     field: &Field,
     lights: &Lights,
@@ -112,7 +113,7 @@ pub(super) fn calls(
             };
         }
     }
-    // A creature that is stopped may stop others, so this repeats until nothing changes.
+    // A stopped creature may stop others, so this repeats until nothing changes.
     loop {
         let known = calls;
         for creature in 0..field.count {
@@ -141,8 +142,8 @@ impl Field {
         Some((y * WIDTH + x) as Cell)
     }
 
-    /// Moves the called creatures. A creature that steps on a tuner listens to another interval from
-    /// then on.
+    /// Moves the called creatures. A creature that steps on a tuner listens to another interval
+    /// from then on.
     pub(super) fn apply(&self, creatures: &mut Creatures, calls: &[Call; MAX_CREATURES]) {
         for (creature, call) in calls.iter().enumerate() {
             if let Call::Moves(goal) = *call {

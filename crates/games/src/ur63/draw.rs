@@ -1,8 +1,8 @@
 //! The drawing code.
 //!
-//! On each side of the field are four lamps. At most one of them is lit: its colour is that of the
-//! creatures that the key of this side would call now. If none is lit, the edge of the field is pink, and
-//! pink creatures would answer. Below is the row of beats.
+//! On each side of the field are four lamps. At most one of them is lit. Its colour is that of the
+//! creatures that the key of this side would call now. If no lamp is lit, the edge of the field is
+//! pink, because the key would call pink creatures. The row of beats is at the bottom.
 
 use rhae_engine::{Direction, Frame};
 
@@ -35,7 +35,7 @@ const COLORS: [u8; LAMPS as usize + 1] = [7, 12, 9, 14, 3];
 /// The colour of losses. Nothing else has it.
 const ALERT: u8 = 8;
 
-/// What a frame of an animation points at.
+/// What a blinking animation marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     Pit(Cell),
@@ -192,8 +192,8 @@ fn draw_beats(level: &Level, beats: u8, color: u8, frame: &mut Frame) {
     frame.rect(left, BEATS_TOP, usize::from(beats), 1, color);
 }
 
-/// Draws a key that is pressed: the lamp that decides flashes, and the creatures that it calls have a
-/// white rim.
+/// Draws the press of a key. The lamp of the current interval flashes, and the called creatures
+/// have a white rim.
 pub(super) fn calling(
     level: &Level,
     board: &Board,
@@ -242,7 +242,7 @@ pub(super) fn moving(
     }
 }
 
-/// Draws a state with a mark, which is lit in every other frame.
+/// Draws a state, and the mark if it is `lit`.
 pub(super) fn marked(level: &Level, board: &Board, mark: Mark, lit: bool, frame: &mut Frame) {
     settled(level, board, frame);
     if !lit {

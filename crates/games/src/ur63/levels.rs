@@ -1,8 +1,9 @@
 //! The levels as text maps.
 //!
-//! `1`, `2` and `3` are creatures that listen to intervals of so many beats, and `s` one that listens to
-//! silence. `A`, `B`, `C` and `S` are nests for them, `a`, `b` and `c` tuners. `#` is a wall and `~` a pit.
-//! The comment before each level says what the level teaches.
+//! `1`, `2` and `3` are creatures that listen to intervals of one, two and three beats, and `s` is
+//! one that listens to silence. `A`, `B`, `C` and `S` are the nests for them, and `a`, `b` and `c`
+//! are tuners. `#` is a wall and `~` a pit. The comment before each level says what the level
+//! teaches.
 
 use rhae_engine::{Frame, LevelIndex, TextMap};
 
@@ -25,7 +26,7 @@ const LEVELS: [LevelSpec; 8] = [
             ...A.
         ",
     },
-    // This creature answers every second beat: interleave two keys.
+    // This creature listens to intervals of two beats: interleave two keys.
     LevelSpec {
         beats: 28,
         map: "
@@ -49,7 +50,7 @@ const LEVELS: [LevelSpec; 8] = [
             ..1~#.
         ",
     },
-    // Silence is an interval, too. Once at home, a creature must be kept from hearing it.
+    // Silence is an interval as well. Once its creature is on the nest, no key may call it.
     LevelSpec {
         beats: 30,
         map: "
@@ -61,7 +62,7 @@ const LEVELS: [LevelSpec; 8] = [
             ..~.~.
         ",
     },
-    // Two creatures listen to the same interval. A wall holds one of them.
+    // Two creatures listen to the same interval. A wall stops one of them.
     LevelSpec {
         beats: 36,
         map: "
@@ -73,7 +74,7 @@ const LEVELS: [LevelSpec; 8] = [
             ~~B...
         ",
     },
-    // A tuner changes to what a creature listens.
+    // A tuner changes the interval to which a creature listens.
     LevelSpec {
         beats: 36,
         map: "
@@ -85,7 +86,7 @@ const LEVELS: [LevelSpec; 8] = [
             .2.##.
         ",
     },
-    // Three intervals in one round.
+    // Three creatures listen to three different intervals.
     LevelSpec {
         beats: 44,
         map: "
@@ -97,7 +98,7 @@ const LEVELS: [LevelSpec; 8] = [
             2~#~A.
         ",
     },
-    // Choose which creature takes which tuner, with silence.
+    // Choose which creature steps on which tuner. One creature listens to silence at first.
     LevelSpec {
         beats: 50,
         map: "
@@ -128,7 +129,7 @@ pub(super) fn read(spec: &LevelSpec) -> Level {
         map.find(wanted)
             .fold(0, |set: CellSet, place| set | bit(cell(place)))
     };
-    // The signs of one kind of thing, with the intervals that they stand for.
+    // Returns the cells of four signs, with the intervals for which the signs stand.
     let marked = |signs: &[u8; 4]| {
         let signs = signs.iter().zip(Interval::ALL);
         signs

@@ -1,5 +1,5 @@
-//! Each test of a rule plays some keys on a small field. Further tests check that levels cannot be
-//! won without the rules that they teach.
+//! The tests of single rules play some keys on a small field. The other tests check that levels
+//! cannot be won without the rules that they teach.
 
 use std::convert::Infallible;
 
@@ -9,12 +9,12 @@ use rhae_engine::{
 };
 use rhae_explore::{Explorable, shortest_win};
 
-use super::beat::{Interval, wandered};
+use super::beat::{Interval, advanced};
 use super::levels::{self, LevelSpec};
 use super::{Level, Ur63};
 
-/// Plays keys on a field of two rows; `None` is ACTION5. Returns the field with the intervals of the
-/// creatures.
+/// Plays keys on a field of two rows; `None` is ACTION5. Returns the field with the intervals of
+/// the creatures.
 fn after(rows: [&str; 2], keys: &[Option<Direction>]) -> [String; 2] {
     let width = rows[0].len();
     // The nest is for a creature that no row contains, so that no key wins.
@@ -52,13 +52,13 @@ fn after(rows: [&str; 2], keys: &[Option<Direction>]) -> [String; 2] {
 }
 
 #[test]
-fn lights_wander_outwards_and_go_out() {
+fn lights_move_outwards_and_go_out() {
     let mut lights = [0; 4];
     for expected in [1, 2, 3, 4, 0] {
-        lights = wandered(&lights, (expected == 1).then_some(Left));
+        lights = advanced(&lights, (expected == 1).then_some(Left));
         assert_eq!(lights, [0, 0, expected, 0]);
     }
-    assert_eq!(wandered(&[0, 0, 3, 1], Some(Left)), [0, 0, 1, 2]);
+    assert_eq!(advanced(&[0, 0, 3, 1], Some(Left)), [0, 0, 1, 2]);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn repeated_key_calls_interval_one() {
 }
 
 #[test]
-fn longer_intervals_are_called_by_later_keys() {
+fn intervals_of_two_and_three_beats_call_their_creatures() {
     let rows = ["2.....", "3....."];
     let right = Some(Right);
     assert_eq!(after(rows, &[right, None, right]), [".2....", "3....."]);
@@ -80,12 +80,12 @@ fn longer_intervals_are_called_by_later_keys() {
         after(rows, &[right, None, None, right]),
         ["2.....", ".3...."]
     );
-    // Four beats call nobody.
+    // No creature listens to an interval of four beats.
     assert_eq!(after(rows, &[right, None, None, None, right]), rows);
 }
 
 #[test]
-fn fresh_key_calls_silence() {
+fn key_without_a_recent_press_calls_silence() {
     assert_eq!(
         after(["s.....", "1....."], &[Some(Right)]),
         [".s....", "1....."]
@@ -127,7 +127,7 @@ fn pit_and_last_beat_restart_the_level() {
     assert_eq!(state, Ur63::start(&level));
 }
 
-/// A level in which ACTION5 may be missing.
+/// A level that is played with or without ACTION5.
 struct Variant {
     level: Level,
     can_wait: bool,
@@ -151,7 +151,7 @@ impl Explorable for Variant {
 
     fn step(&self, state: &mut Self::State, action: Action) -> Result<Outcome, Infallible> {
         let outcome = Ur63::step(&self.level, state, action, &mut NoFrames);
-        // The row of beats multiplies the states and limits no shortest win.
+        // The beats left are reset: they would multiply the states, and they limit no shortest win.
         state.board.beats = self.level.start.beats;
         Ok(outcome)
     }
@@ -180,8 +180,8 @@ fn levels_need_the_rules_that_they_teach() {
         untuned.field.tuners = [None; 64];
         assert_eq!(optimum(untuned, true), None, "level {number}");
     }
-    // The two creatures of level 5 listen to the same interval, so that only a wall changes the way from
-    // one to the other.
+    // The two creatures of level 5 listen to the same interval, so only a wall changes their
+    // relative position.
     let mut open = level(5);
     open.field.walls = 0;
     assert_eq!(optimum(open, true), None);

@@ -1,9 +1,9 @@
 //! The drawing code.
 //!
 //! The tower is seen from the side, between two walls. Each slab has a notch at every unit of its
-//! length. A pair of pink cells on the upper edge of a support shows where the weight above it acts.
-//! The chosen slab and the slabs glued to it have a white outline. The wanted place of a slab is
-//! dark with yellow lines at its ends, which are dotted until the slab is there.
+//! length. A pair of pink cells on the upper edge of a support shows where the weight above it
+//! acts. The chosen slab and the slabs glued to it have a white outline. The wanted place of a slab
+//! is dark with yellow lines at its ends. The lines are dotted until the slab is there.
 //!
 //! **Invariant:** the marks of wanted places and of balance are drawn over the slabs, so that they
 //! are always visible.
@@ -48,10 +48,10 @@ const LOST_LIFE: u8 = 2;
 /// The colour of refusals and losses. Nothing else has it.
 const ALERT: u8 = 8;
 
-/// What a frame of an animation points at.
+/// What a blinking animation marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// The walls next to the chosen slab, above or below which there is no other.
+    /// The walls next to the chosen slab: there is no slab above or below it to choose.
     Chosen,
     /// The wall that a slab touches, on the right or left.
     Wall(usize, bool),
@@ -120,7 +120,7 @@ fn scene(level: &Level, state: &StateOf<Xd08>, corners: &Corners, frame: &mut Fr
     }
 }
 
-/// A slab as it is drawn in one colour of its outline, row by row.
+/// The picture of a slab with one colour of the outline, row by row.
 #[derive(Clone, Debug)]
 pub(super) struct Picture {
     width: usize,
@@ -151,7 +151,7 @@ impl Picture {
         }
     }
 
-    /// Returns the pictures of a slab: as it is, and as it is while it is chosen.
+    /// Returns the pictures of a slab: normal, and with the outline of a chosen slab.
     pub(super) fn both(slab: Slab) -> [Self; 2] {
         [EDGE, CHOSEN].map(|edge| Self::new(slab, edge))
     }
@@ -185,7 +185,7 @@ fn draw_wanted(level: &Level, state: &StateOf<Xd08>, lit: bool, frame: &mut Fram
     }
 }
 
-/// Marks where the weight above each joint acts, and the place from which a part is falling.
+/// Marks where the weight above each joint acts. The mark of the joint that failed is red.
 fn draw_balance(level: &Level, state: &StateOf<Xd08>, falling: Option<Fall>, frame: &mut Frame) {
     for (slab, kind) in level.tower.slabs.iter().enumerate() {
         if kind.joint == Joint::Glued {
@@ -202,8 +202,8 @@ fn draw_balance(level: &Level, state: &StateOf<Xd08>, falling: Option<Fall>, fra
     }
 }
 
-/// Draws the middle of a push. Where a wall stops a slab that would have come along, the wall lights
-/// up.
+/// Draws the middle of a push. Where a wall stops a slab that would have been carried, the wall
+/// lights up.
 pub(super) fn pushed(
     level: &Level,
     state: &StateOf<Xd08>,
@@ -232,7 +232,8 @@ fn wall(layer: usize, to_right: bool, color: u8, frame: &mut Frame) {
     frame.rect(left, layer_top(layer), 2, LAYER, color);
 }
 
-/// Draws a part that topples. In step 0 only the mark of its balance shows the reason.
+/// Draws a part of the tower that topples. In step 0 nothing has moved, and only the mark of its
+/// balance shows the reason.
 pub(super) fn falling(
     level: &Level,
     state: &StateOf<Xd08>,
@@ -251,7 +252,7 @@ pub(super) fn falling(
     draw_balance(level, state, Some(fall), frame);
 }
 
-/// Draws a state with a mark, which is lit in every other frame.
+/// Draws a state, and the mark if it is `lit`.
 pub(super) fn marked(
     level: &Level,
     state: &StateOf<Xd08>,

@@ -1,9 +1,9 @@
 //! The levels as text maps.
 //!
-//! The left half of a map shows the start, the right half the wanted places `o`, one layer to a row.
-//! `=` is a slab, `~` one whose underside is slippery, `+` one that is glued to the slab below, `H` a
-//! heavy slab and `G` a heavy glued one. `T` in the last row is a table. The comment before each level
-//! says what the level teaches.
+//! Each row is a layer. The left half of a map shows the start, and the right half the wanted
+//! places `o`. `=` is a slab, `~` one whose underside is slippery, `+` one that is glued to the
+//! slab below, `H` a heavy slab and `G` a heavy glued one. `T` in the last row is a table. The
+//! comment before each level says what the level teaches.
 
 use rhae_engine::{Frame, LevelIndex, TextMap};
 
@@ -11,15 +11,15 @@ use super::tower::{Joint, MAX_SLABS, Slab, Tower, WIDTH};
 use super::{Level, draw};
 
 const MAPS: [&str; 8] = [
-    // A push carries what lies above. A wall stops the rider, and the slab below slides on.
+    // A push carries the slabs above. If a wall stops a carried slab, the slab below still moves.
     "
         ..===.....|.....ooo..
         ..====....|......oooo
         =====.....|.....ooooo
         TTTTTTTTTT|..........
     ",
-    // Only the differences between neighbours need pushes. From the bottom to the top, the tower just
-    // holds.
+    // Only the differences between neighbours need pushes. The tower stands if the slabs are moved
+    // from the bottom to the top.
     "
         ====......|oooo......
         ====......|..oooo....
@@ -28,7 +28,7 @@ const MAPS: [&str; 8] = [
         ====......|...oooo...
         TTTTT.....|..........
     ",
-    // No slab can be brought to its place at once: half a push now, and half of it later.
+    // No slab can be pushed to its place in one pass: push it partly now, and the rest later.
     "
         ====......|...oooo...
         ====......|.oooo.....
@@ -37,21 +37,22 @@ const MAPS: [&str; 8] = [
         ====......|...oooo...
         TTTT......|..........
     ",
-    // A heavy slab holds a plank down until it has crossed the gap. Then it follows over the plank.
+    // A heavy slab holds a plank down until the plank has crossed the gap. Then the heavy slab
+    // follows over the plank.
     "
         .....===..|.ooo......
         ......H...|..o.......
         .....=====|ooooo.....
         TTT...TTTT|..........
     ",
-    // A slippery slab is not carried: slide the lowest slab out below its load.
+    // A slippery slab is not carried: push the lowest slab out from below its load.
     "
         ...=====..|...ooooo..
         .....~~~~.|.....oooo.
         .....HHHHH|..ooooo...
         TTT...TTTT|..........
     ",
-    // Glued slabs move as one and hold each other, even where they hang over.
+    // Glued slabs move as one, and their joints hold even where they hang over.
     "
         .....++++.|......oooo
         ...===....|....ooo...
@@ -59,14 +60,15 @@ const MAPS: [&str; 8] = [
         ...HHHH...|......oooo
         TTTT..TTTT|..........
     ",
-    // Two gaps: the weight leads and follows in turn.
+    // There are two gaps. The heavy slab alternately moves ahead of the other slabs and follows
+    // them.
     "
         .====.....|.....oooo.
         HHH.......|.......ooo
         ====......|......oooo
         TT..TT..TT|..........
     ",
-    // Two gaps with a load that is not carried, and all joints together.
+    // There are two gaps, a load that is not carried, and joints of all kinds.
     "
         ..GGG.....|.......ooo
         ~~~.......|.....ooo..

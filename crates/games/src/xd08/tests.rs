@@ -1,5 +1,5 @@
-//! Each test of a rule compares a small tower before and after some keys. Further tests check that
-//! levels cannot be won without the rules that they teach.
+//! The tests of single rules compare a small tower before and after some keys. The other tests
+//! check that levels cannot be won without the rules that they teach.
 
 use std::convert::Infallible;
 
@@ -52,7 +52,7 @@ fn push_carries_everything_above() {
 }
 
 #[test]
-fn wall_stops_a_rider_and_everything_above_it() {
+fn wall_stops_a_carried_slab_and_everything_above_it() {
     let tower = ["......==..", ".....=====", "...=====.."];
     assert_eq!(places_after(&tower, &[RIGHT]), [4, 5, 6]);
     // The chosen slab itself cannot enter the wall, and nothing moves.
@@ -100,7 +100,7 @@ fn level(number: u8) -> Level {
     levels::level(LevelIndex(number - 1))
 }
 
-/// Checks that a level cannot be won, or does not even stand at the start.
+/// Asserts that a level cannot be won, or that its tower topples at the start.
 fn assert_impossible(number: u8, level: &Level) {
     if level.tower.fall(&level.start).is_some() {
         return;
@@ -158,7 +158,8 @@ fn levels_need_the_rules_that_they_teach() {
     }
 }
 
-/// Brings slabs to their places one after the other, and returns whether the tower stands throughout.
+/// Pushes slabs to their places one after the other. Returns whether the tower stands after every
+/// push.
 fn stands(level: &Level, order: &[usize]) -> bool {
     let mut places: Places = level.start;
     for &slab in order {

@@ -1,7 +1,7 @@
-//! The physics of a tower: which slabs a push moves, and whether everything that hangs over is held.
+//! The physics of a tower: which slabs a push moves, and which part of the tower topples.
 //!
-//! Slabs lie in layers, one in each, numbered from the bottom. Lengths and places are whole units, and
-//! all comparisons are exact.
+//! Slabs lie in layers, one in each, numbered from the bottom. Lengths and places are whole units,
+//! and all comparisons are exact.
 //!
 //! **Invariant:** no slab enters a side wall.
 
@@ -11,13 +11,13 @@ use std::ops::Range;
 pub(super) const WIDTH: u8 = 10;
 /// The maximum number of slabs of a tower.
 pub(super) const MAX_SLABS: usize = 5;
-/// How many times heavier a heavy slab is than another one of its length.
+/// How many times a heavy slab outweighs an ordinary slab of the same length.
 const HEAVY: u32 = 3;
 
 /// The left end of each slab. Places beyond the last slab are 0.
 pub(super) type Places = [u8; MAX_SLABS];
 
-/// What holds the underside of a slab.
+/// How a slab is joined to the slab below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Joint {
     /// The slab rides on the slab below and can be pushed over it.
@@ -50,12 +50,12 @@ pub(super) struct Tower {
     pub(super) tables: [bool; WIDTH as usize],
 }
 
-/// What a push moves.
+/// The result of a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Push {
     pub(super) places: Places,
-    /// The first slab above the moved ones, if it stays because it or a slab glued to it touches the
-    /// wall.
+    /// The slab above the moved ones that touches the wall and therefore stays, together with the
+    /// slabs that are glued to it.
     pub(super) stopped: Option<usize>,
 }
 
@@ -140,8 +140,8 @@ impl Tower {
         balance
     }
 
-    /// Returns the first and the last point at which a slab touches what is below it, or `None` if
-    /// nothing is.
+    /// Returns the first and the last point at which a slab touches the slab or the tables below
+    /// it, or `None` if it touches nothing.
     pub(super) fn contact(&self, places: &Places, slab: usize) -> Option<(u8, u8)> {
         let (left, right) = (places[slab], places[slab] + self.slabs[slab].length);
         let Some(below) = slab.checked_sub(1) else {
@@ -154,8 +154,8 @@ impl Tower {
         (left < right).then_some((left, right))
     }
 
-    /// Returns the part that topples, if the weight above any joint acts outside the contact of that
-    /// joint. Joints are tested from the top; glued joints always hold.
+    /// Returns the part that topples, if the weight above any joint acts outside the contact of
+    /// that joint. Joints are tested from the top; glued joints always hold.
     pub(super) fn fall(&self, places: &Places) -> Option<Fall> {
         (0..self.slabs.len()).rev().find_map(|slab| {
             if self.slabs[slab].joint == Joint::Glued {

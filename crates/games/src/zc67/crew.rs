@@ -1,4 +1,4 @@
-//! Who pulls where, and how far the raft goes.
+//! The pulls of passengers, and how far they move the raft.
 //!
 //! **Invariant:** the raft is never on a rock. The blindfolded passenger is aboard.
 
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 pub(super) const WIDTH: usize = 11;
 pub(super) const HEIGHT: usize = 9;
 pub(super) const MAX_PASSENGERS: usize = 5;
-/// The value of `blindfolded` if nobody is.
-pub(super) const NOBODY: u8 = 7;
+/// The value of `blindfolded` if no passenger is blindfolded.
+pub(super) const NO_PASSENGER: u8 = 7;
 
 pub(super) type Cell = u8;
 /// One bit for each cell, row by row.
@@ -22,13 +22,13 @@ pub(super) const fn bit(cell: Cell) -> CellSet {
 /// How a passenger decides where to pull.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Towards its home, with one pull across and one along.
+    /// Towards its home, with one horizontal and one vertical pull.
     Plain,
     /// Towards its home, with twice as many pulls.
     Big,
-    /// The way the player votes, with one pull.
+    /// In the direction of the player's vote, with one pull.
     Echo,
-    /// Against the vote of the player, with two pulls.
+    /// Against the player's vote, with two pulls.
     Contrarian,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Passenger {
     pub(super) kind: Kind,
 }
 
-/// Everything that does not move.
+/// The parts of a level that never change.
 #[derive(Clone, Debug)]
 pub(super) struct Sea {
     pub(super) rocks: CellSet,
@@ -46,12 +46,13 @@ pub(super) struct Sea {
     pub(super) passengers: Vec<Passenger>,
 }
 
-/// Everything that changes.
+/// The parts of a level that actions change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Board {
     pub(super) raft: Cell,
     /// One bit for each passenger.
     pub(super) aboard: u8,
+    /// The blindfolded passenger, or [`NO_PASSENGER`].
     pub(super) blindfolded: u8,
 }
 
@@ -71,16 +72,16 @@ pub(super) type Pulls = [u8; 4];
 /// The end of a run of the raft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Run {
-    /// Two directions have equally many pulls, or nobody pulls. Nothing moves.
+    /// Several directions have the most pulls, or there are no pulls. The raft does not move.
     Tie,
-    /// A rock is in the way. Nothing moves.
+    /// This rock is in the way. The raft does not move.
     Blocked(Cell),
     Ended,
     /// The raft is over a hole.
     Lost,
 }
 
-/// Returns where a passenger pulls the raft.
+/// Returns the pulls of one passenger.
 pub(super) fn pulls_of(
     sea: &Sea,
     board: &Board,
@@ -113,7 +114,7 @@ pub(super) fn pulls_of(
     pulls
 }
 
-/// Returns the directions, across and along, in which a cell is nearer to another one.
+/// Returns the horizontal and the vertical direction from one cell towards another.
 fn towards(from: Cell, to: Cell) -> [Option<Direction>; 2] {
     let place = |cell: Cell| (usize::from(cell) % WIDTH, usize::from(cell) / WIDTH);
     let ((x, y), (to_x, to_y)) = (place(from), place(to));
@@ -126,7 +127,7 @@ fn towards(from: Cell, to: Cell) -> [Option<Direction>; 2] {
     ]
 }
 
-/// Returns all pulls, the player's vote included.
+/// Returns the pulls of all passengers plus the player's vote.
 pub(super) fn all_pulls(sea: &Sea, board: &Board, vote: Option<Direction>) -> Pulls {
     let mut sum = [0; 4];
     if let Some(vote) = vote {
@@ -141,7 +142,7 @@ pub(super) fn all_pulls(sea: &Sea, board: &Board, vote: Option<Direction>) -> Pu
     sum
 }
 
-/// Returns the direction with the most pulls, or `None` if there is a tie.
+/// Returns the direction with the most pulls, or `None` if there is a tie or there are no pulls.
 fn majority(pulls: &Pulls) -> Option<Direction> {
     let highest = *pulls.iter().max().filter(|&&pull| pull > 0)?;
     let mut leading = Direction::ALL
@@ -151,9 +152,8 @@ fn majority(pulls: &Pulls) -> Option<Direction> {
     first.filter(|_| leading.next().is_none())
 }
 
-/// Moves the raft in the direction of the majority for as long as that stays the same. The run ends
-/// where a passenger reaches its home and gets off, in front of a rock, and in a hole. Calls `show`
-/// after every cell.
+/// Moves the raft in the direction with the most pulls. The run ends when this direction changes,
+/// where a passenger gets off, in front of a rock, and in a hole. Calls `show` after every cell.
 pub(super) fn run(
     sea: &Sea,
     board: &mut Board,
@@ -185,7 +185,7 @@ pub(super) fn run(
     }
 }
 
-/// Returns the passengers that get off: those at home, unless they are blindfolded.
+/// Returns the passengers that get off: all passengers at home, except a blindfolded one.
 fn leaving(sea: &Sea, board: &Board) -> u8 {
     let is_leaving = |&passenger: &usize| {
         board.is_aboard(passenger)
@@ -197,7 +197,7 @@ fn leaving(sea: &Sea, board: &Board) -> u8 {
         .fold(0, |set, passenger| set | 1 << passenger)
 }
 
-/// Returns the next cell. The sea is surrounded by rocks, so that there always is one.
+/// Returns the next cell. Rocks surround the sea, so the raft always has a next cell.
 const fn neighbour(cell: Cell, direction: Direction) -> Cell {
     match direction {
         Direction::Up => cell - WIDTH as Cell,

@@ -1,8 +1,9 @@
 //! The drawing code.
 //!
-//! The sea is surrounded by rocks. On them, every pull is a square in the colour of whoever pulls, on
-//! the side to which the pull goes, so that the side with the most squares wins. The player's vote is
-//! white. The passengers aboard are shown below the sea; their homes in the sea have the same colours.
+//! Rocks surround the sea. Every pull is a square in the colour of the pulling passenger, on the
+//! rocks of the side to which the pull goes. The side with the most squares wins. The player's vote
+//! is white. The passengers aboard are shown below the sea; their homes in the sea have the same
+//! colours.
 
 use rhae_engine::{Direction, Frame};
 
@@ -42,10 +43,10 @@ const PASSENGERS: [u8; MAX_PASSENGERS] = [15, 14, 12, 11, 6];
 /// The colour of refusals and losses. Nothing else has it.
 const ALERT: u8 = 8;
 
-/// What a frame of an animation points at.
+/// What a blinking animation marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// The rims of all seats: a click on nobody, or nothing to undo.
+    /// The rims of all seats: the click hit no passenger, or there is nothing to undo.
     Panel,
     /// The pulls in the directions that are tied for the first place.
     Tie,
@@ -180,7 +181,7 @@ fn draw_pulls(level: &Level, board: &Board, vote: Option<Direction>, frame: &mut
     }
 }
 
-/// Returns the upper left pixel of one of the squares on a side, which are centred there.
+/// Returns the upper left pixel of the square of a pull. The squares of a side are centred on it.
 fn pull_corner(direction: Direction, index: u8, totals: &Pulls) -> (usize, usize) {
     let half = PULL_PITCH * usize::from(totals[direction as usize]) / 2;
     let along = |cells: usize, start: usize| {
@@ -195,7 +196,7 @@ fn pull_corner(direction: Direction, index: u8, totals: &Pulls) -> (usize, usize
     }
 }
 
-/// Draws a state with a mark, which is lit in every other frame.
+/// Draws a state, and the mark if it is `lit`.
 pub(super) fn marked(
     level: &Level,
     board: &Board,
@@ -229,7 +230,7 @@ pub(super) fn marked(
     }
 }
 
-/// Lights up the pulls in all directions that have the most. If nobody pulls, the raft lights up.
+/// Lights up the pulls in all tied directions, or the raft if there are no pulls.
 fn draw_tie(level: &Level, board: &Board, vote: Option<Direction>, frame: &mut Frame) {
     let totals = all_pulls(&level.sea, board, vote);
     let highest = totals.iter().copied().max().unwrap_or(0);

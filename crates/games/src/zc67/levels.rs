@@ -1,13 +1,13 @@
 //! The levels as text maps.
 //!
-//! `@` is the raft, `a` to `e` are the homes of the passengers, `#` is a rock and `~` a hole. The comment
-//! before each level says what the level teaches.
+//! `@` is the raft, `a` to `e` are the homes of the passengers, `#` is a rock and `~` a hole. The
+//! comment before each level says what the level teaches.
 
 use rhae_engine::{Frame, LevelIndex, TextMap};
 
 use super::crew::Kind::{self, Big, Contrarian, Echo, Plain};
 use super::crew::{
-    Board, Cell, CellSet, HEIGHT, MAX_PASSENGERS, NOBODY, Passenger, Sea, WIDTH, bit,
+    Board, Cell, CellSet, HEIGHT, MAX_PASSENGERS, NO_PASSENGER, Passenger, Sea, WIDTH, bit,
 };
 use super::{Level, draw};
 
@@ -18,7 +18,7 @@ pub(super) struct LevelSpec {
 }
 
 const LEVELS: [LevelSpec; 8] = [
-    // The raft goes where the most pull. At a tie, the vote of the player decides.
+    // The raft moves in the direction with the most pulls. The player's vote decides a tie.
     LevelSpec {
         kinds: &[Plain, Plain],
         map: "
@@ -48,7 +48,7 @@ const LEVELS: [LevelSpec; 8] = [
             ###########
         ",
     },
-    // A blindfolded passenger stays aboard, even at home: carry one past its own door.
+    // A blindfolded passenger stays aboard, even at its home: carry one past its home.
     LevelSpec {
         kinds: &[Plain, Plain, Plain],
         map: "
@@ -78,7 +78,7 @@ const LEVELS: [LevelSpec; 8] = [
             ###########
         ",
     },
-    // A big passenger outvotes two others. Blindfold it, or find two against it.
+    // A big passenger pulls twice. Blindfold it, or let two others pull against it.
     LevelSpec {
         kinds: &[Plain, Plain, Plain, Big],
         map: "
@@ -93,7 +93,7 @@ const LEVELS: [LevelSpec; 8] = [
             ###########
         ",
     },
-    // An echo pulls along. With it the player outvotes two.
+    // An echo pulls in the direction of the vote. With it, the player outvotes two passengers.
     LevelSpec {
         kinds: &[Echo, Plain, Plain, Plain],
         map: "
@@ -108,7 +108,7 @@ const LEVELS: [LevelSpec; 8] = [
             ###########
         ",
     },
-    // A contrarian, and one passenger that sleeps past its home.
+    // There is a contrarian, and one passenger must pass its home blindfolded.
     LevelSpec {
         kinds: &[Contrarian, Plain, Plain, Plain],
         map: "
@@ -123,7 +123,7 @@ const LEVELS: [LevelSpec; 8] = [
             ###########
         ",
     },
-    // An echo and a contrarian cancel each other until one of them sleeps.
+    // An echo and a contrarian cancel each other until one of them is blindfolded.
     LevelSpec {
         kinds: &[Echo, Contrarian, Plain, Plain, Plain],
         map: "
@@ -171,7 +171,7 @@ pub(super) fn read(spec: &LevelSpec) -> Level {
         start: Board {
             raft: place(b'@'),
             aboard: (1 << spec.kinds.len()) - 1,
-            blindfolded: NOBODY,
+            blindfolded: NO_PASSENGER,
         },
         background: Frame::filled(0),
     };

@@ -1,5 +1,5 @@
-//! Each test of a rule lets a raft go on a small sea. Further tests check that levels cannot be won
-//! without the rules that they teach.
+//! The tests of single rules move a raft on a small sea. The other tests check that levels cannot
+//! be won without the rules that they teach.
 
 use std::convert::Infallible;
 
@@ -26,7 +26,7 @@ fn sea(rows: [&str; 3], kinds: &'static [Kind]) -> Level {
     })
 }
 
-/// Lets the raft go once, and returns the column and row in which it stops.
+/// Moves the raft with one vote. Returns how the run ends, and the column and row of the raft.
 fn voted(level: &Level, board: &mut Board, vote: Option<Direction>) -> (Run, usize, usize) {
     let end = run(&level.sea, board, vote, |_| {});
     let cell = usize::from(board.raft);
@@ -34,7 +34,7 @@ fn voted(level: &Level, board: &mut Board, vote: Option<Direction>) -> (Run, usi
 }
 
 #[test]
-fn passengers_pull_across_and_along() {
+fn passengers_pull_horizontally_and_vertically() {
     let level = sea(
         ["a........", "....@....", "....b...c"],
         &[Plain, Plain, Plain],
@@ -58,13 +58,13 @@ fn vote_decides_a_tie_and_an_abstention_does_not() {
 fn run_ends_when_the_majority_changes() {
     let level = sea(["....a....", "@.......b", "........."], &[Plain, Plain]);
     let mut board = level.start;
-    // Above column 4, `a` pulls no longer to the right, and up and right are tied.
+    // In column 4, `a` no longer pulls to the right, so up and right are tied.
     assert_eq!(voted(&level, &mut board, None), (Run::Ended, 4, 1));
     assert_eq!(voted(&level, &mut board, None), (Run::Tie, 4, 1));
 }
 
 #[test]
-fn rocks_refuse_and_end_a_run() {
+fn rock_ends_a_run_and_blocks_the_next_one() {
     let level = sea(["@..#....a", ".........", "........."], &[Plain]);
     let mut board = level.start;
     assert_eq!(voted(&level, &mut board, None), (Run::Ended, 2, 0));
@@ -83,7 +83,7 @@ fn blindfolded_passenger_neither_pulls_nor_gets_off() {
 }
 
 #[test]
-fn big_passengers_echoes_and_contrarians() {
+fn pulls_depend_on_the_kind_of_passenger() {
     let pulls = |kind: &'static [Kind], vote| {
         let level = sea(["@.......a", ".........", "........."], kind);
         all_pulls(&level.sea, &level.start, vote)
@@ -104,7 +104,7 @@ fn hole_loses_the_level() {
     assert_eq!(outcome, Outcome::GameOver);
 }
 
-/// A level in which the blindfold may be missing.
+/// A level that is played with or without the blindfold.
 struct Variant {
     level: Level,
     has_blindfold: bool,

@@ -1,10 +1,10 @@
-//! Rubber bands around pegs, and the beads that they hold.
+//! Rubber bands around pegs, and how keys move the beads inside them.
 //!
-//! Points have the coordinates of the text maps: pegs are on the corners of cells, which have even
-//! coordinates, and the middles of cells have odd ones.
+//! Points have the coordinates of the text maps. Pegs are on the corners of cells, which have even
+//! coordinates. The middles of cells have odd coordinates.
 //!
-//! **Invariant:** the set of a band's enclosed pegs is closed: it contains every peg of the band that
-//! its hull encloses or touches, and its hull has at least three corners.
+//! **Invariant:** the set of a band's enclosed pegs is closed: it contains every peg of the band
+//! that its hull encloses or touches, and its hull has at least three corners.
 
 use rhae_engine::Direction;
 
@@ -49,8 +49,8 @@ pub(super) struct Band {
     shapes: Vec<Shape>,
 }
 
-/// Returns a positive number if the way from `a` over `b` to `c` turns clockwise on the screen, a
-/// negative one if it turns the other way, and 0 if the points are in line.
+/// Returns a positive number if the path from `a` over `b` to `c` turns clockwise on the screen, a
+/// negative number if it turns counterclockwise, and 0 if the points are in line.
 fn turn(a: Point, b: Point, c: Point) -> i32 {
     let (bx, by) = (i32::from(b.x - a.x), i32::from(b.y - a.y));
     let (cx, cy) = (i32::from(c.x - a.x), i32::from(c.y - a.y));
@@ -119,9 +119,9 @@ impl Band {
         corners
     }
 
-    /// Returns the pegs that the band encloses after it was pulled over a free peg, or slipped off a
-    /// corner. Returns `None` if the peg is enclosed and no corner, or if fewer than three corners
-    /// would remain.
+    /// Returns the pegs that the band encloses after a click on `peg`: the band is pulled over a
+    /// free peg, or slips off a corner. Returns `None` if the peg is enclosed but not a corner, or
+    /// if fewer than three corners would remain.
     pub(super) fn toggled(&self, enclosed: PegSet, peg: usize) -> Option<PegSet> {
         if enclosed >> peg & 1 == 0 {
             return Some(self.shape(enclosed | 1 << peg).closed);
@@ -143,15 +143,15 @@ pub(super) const fn middle(cell: Cell) -> Point {
 /// What a key does to a bead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// No band holds the bead, or both do.
+    /// The bead is in no band or in both.
     Still,
     Moves(Cell),
     /// Something is in the way in this direction.
     Stopped(Direction),
 }
 
-/// Returns what a key does to each bead. `inside` are the cells inside each band. Beads in the first
-/// band follow the key, beads in the second one move the opposite way.
+/// Returns what a key does to each bead. `inside` contains the cells inside each band. Beads in the
+/// first band follow the key, and beads in the second band move in the opposite direction.
 pub(super) fn steps(
     rocks: CellSet,
     inside: [CellSet; BANDS],
@@ -178,7 +178,7 @@ pub(super) fn steps(
     for (bead, step) in steps.iter_mut().enumerate().take(count) {
         *step = alone(bead);
     }
-    // A bead that is stopped may stop others, so this repeats until nothing changes.
+    // A stopped bead may stop others, so this repeats until nothing changes.
     loop {
         let known = steps;
         for bead in 0..count {
@@ -197,8 +197,8 @@ pub(super) fn steps(
     }
 }
 
-/// Returns whether a bead keeps another one from moving from a cell to another: because it stays
-/// there, wants to go there as well, or wants to change places.
+/// Returns whether `bead` prevents another bead from moving from `from` to `to`: it stays on `to`,
+/// wants to move to `to` as well, or wants to exchange places.
 fn is_in_the_way(
     beads: &[Cell; MAX_BEADS],
     steps: &[Step; MAX_BEADS],

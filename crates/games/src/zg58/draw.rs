@@ -1,8 +1,8 @@
 //! The drawing code.
 //!
-//! The tint of the floor shows which cells are inside a band: a cell inside both bands is chequered. Pegs
-//! are dots on the corners of cells; enclosed pegs have a white middle. A frame turns white when its bead
-//! is on it and in no band.
+//! The tint of the floor shows which cells are inside a band: a cell inside both bands is
+//! chequered. Pegs are dots on the corners of cells; enclosed pegs have a white middle. A frame
+//! turns white when its bead is on it and in no band.
 //!
 //! **Invariant:** the areas of two pegs that react to clicks do not overlap.
 
@@ -17,7 +17,7 @@ const CELL: usize = 8;
 const ORIGIN: usize = 4;
 const BOARD: usize = SIDE * CELL;
 const BEAD: usize = 4;
-/// How far from the middle of a peg a click hits it.
+/// The maximum distance from the middle of a peg at which a click hits it.
 const REACH: usize = 2;
 
 const OUTSIDE: u8 = 5;
@@ -32,16 +32,16 @@ const LIT: u8 = 0;
 /// The colour of refusals. Nothing else has it.
 const ALERT: u8 = 8;
 
-/// What a frame of an animation points at.
+/// What a blinking animation marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// The border of the board: a click on nothing, or nothing to undo.
+    /// The border of the board: the click hit no peg, or there is nothing to undo.
     Border,
-    /// A peg of a band that cannot be enclosed or released.
+    /// A peg of a band that a click cannot release.
     Peg(usize, usize),
-    /// What stops the beads.
+    /// The obstacles that stop the beads.
     Stopped([Step; MAX_BEADS]),
-    /// The bands: no bead is held by exactly one of them.
+    /// The bands: no bead is inside exactly one of them.
     Bands,
     Frames,
 }
@@ -198,7 +198,7 @@ pub(super) fn touched(level: &Level, board: &Board, band: usize, peg: usize, fra
     frame.block::<5, 5>(usize::from(x) - 2, usize::from(y) - 2, LIT);
 }
 
-/// Draws the middle of a move. A bead that is stopped leans against what stops it.
+/// Draws the middle of a move. A stopped bead leans against the obstacle.
 pub(super) fn moving(level: &Level, board: &Board, steps: &[Step; MAX_BEADS], frame: &mut Frame) {
     ground(level, board, frame);
     for (bead, step) in steps.iter().enumerate().take(level.count) {
@@ -218,7 +218,7 @@ pub(super) fn moving(level: &Level, board: &Board, steps: &[Step; MAX_BEADS], fr
     }
 }
 
-/// Draws a state with a mark, which is lit in every other frame.
+/// Draws a state, and the mark if it is `lit`.
 pub(super) fn marked(level: &Level, board: &Board, mark: Mark, lit: bool, frame: &mut Frame) {
     settled(level, board, frame);
     if !lit {

@@ -1,11 +1,11 @@
 //! The levels as text maps.
 //!
-//! In a map, cells are at odd columns and rows, corners of cells at even ones. `a` to `c` are beads and `#`
-//! is a rock. `o` is a peg of the first band, `x` one of the second band; the pegs that the band encloses
-//! at the start are upper case. A second map shows the frames of the beads. The comment before each
-//! level says what the level teaches.
+//! In a map, cells are at odd columns and rows, and corners of cells at even ones. `a` to `c` are
+//! beads and `#` is a rock. `o` is a peg of the first band and `x` one of the second band. An
+//! upper-case letter is a peg that its band encloses at the start. A second map shows the frames of
+//! the beads. The comment before each level says what the level teaches.
 //!
-//! A seed other than 0 turns and mirrors the maps. The rules treat all directions equally, so that the
+//! A seed other than 0 rotates and mirrors the maps. The rules treat all directions equally, so the
 //! optimum stays the same.
 
 use rhae_engine::{Frame, LevelIndex, Rng, TextMap};
@@ -22,7 +22,7 @@ pub(super) struct LevelSpec {
 }
 
 const LEVELS: [LevelSpec; 8] = [
-    // Pull the band over, move, and let go.
+    // Pull the band over a bead, move the bead, and release it.
     LevelSpec {
         map: "
             o-+-+-+-+-+-+-+
@@ -51,7 +51,7 @@ const LEVELS: [LevelSpec; 8] = [
             .......
         ",
     },
-    // Different ways: take in both beads, let one go, move the other.
+    // The beads need different moves: enclose both, release one, and move the other.
     LevelSpec {
         map: "
             o-+-+-o-+-+-+-+
@@ -80,7 +80,7 @@ const LEVELS: [LevelSpec; 8] = [
             .......
         ",
     },
-    // The band is the only wall: press one bead against it to change the distance.
+    // The band is the only wall: push one bead against it to change the distance between the beads.
     LevelSpec {
         map: "
             +-+-+-+-+-+-+-O
@@ -109,7 +109,7 @@ const LEVELS: [LevelSpec; 8] = [
             .......
         ",
     },
-    // One pull takes in two pegs and two beads. Choose the order of release.
+    // One pull encloses two pegs and two beads. Choose the order in which to release them.
     LevelSpec {
         map: "
             +-+-O-+-+-+-+-+
@@ -138,7 +138,7 @@ const LEVELS: [LevelSpec; 8] = [
             ..b....
         ",
     },
-    // Rocks inside the band hold single beads back while the rest moves.
+    // Rocks inside the band stop single beads while the others move.
     LevelSpec {
         map: "
             +-O-O-+-O-+-O-+
@@ -196,7 +196,7 @@ const LEVELS: [LevelSpec; 8] = [
             .......
         ",
     },
-    // A bead inside both bands is held: overlap the bands to park it.
+    // No key moves a bead inside both bands: overlap the bands to keep it in place.
     LevelSpec {
         map: "
             +-+-+-+-+-X-+-+
@@ -225,7 +225,7 @@ const LEVELS: [LevelSpec; 8] = [
             .......
         ",
     },
-    // One key moves two beads apart; bands and rocks hold single beads back.
+    // One key moves two beads in opposite directions. Bands and rocks stop single beads.
     LevelSpec {
         map: "
             +-+-+-+-+-+-X-+
@@ -261,7 +261,7 @@ pub(super) fn level(index: LevelIndex, seed: u64) -> Level {
     read(&LEVELS[index.get()], Orientation::new(index, seed))
 }
 
-/// How maps are turned and mirrored.
+/// How maps are rotated and mirrored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Orientation {
     is_mirrored: bool,

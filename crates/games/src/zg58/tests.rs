@@ -1,5 +1,5 @@
-//! Each test of a rule uses a small board. Further tests check that levels cannot be won without the
-//! rules that they teach, and that their variants are equally long.
+//! The tests of single rules use small boards. The other tests check that levels cannot be won
+//! without the rules that they teach, and that all variants of a level have the same optimum.
 
 use std::convert::Infallible;
 
@@ -12,8 +12,8 @@ use rhae_explore::{Explorable, NativeLevel, shortest_win};
 use super::band::{Band, Cell, CellSet, NOWHERE, Point, Step, bit, steps};
 use super::{Level, Zg58, draw, levels};
 
-/// A band with pegs at the corners of the square between cells (1, 1) and (3, 3), in its middle, and
-/// far to the right.
+/// A band with four pegs at the corners of the square of cells (1, 1) to (3, 3), one peg inside the
+/// square, and one peg far to the right.
 fn band() -> Band {
     let pegs = [(2, 2), (8, 2), (8, 8), (2, 8), (6, 6), (14, 4)];
     Band::new(pegs.map(|(x, y)| Point { x, y }).to_vec())
@@ -50,8 +50,8 @@ const fn at(x: usize, y: usize) -> Cell {
     (y * 7 + x) as Cell
 }
 
-/// Moves two beads, with the first band around the left four columns and the second one around the right
-/// four.
+/// Moves two beads, with the first band around the left four columns and the second one around the
+/// right four.
 fn moved(beads: [Cell; 2], rocks: CellSet, key: Direction) -> [Step; 2] {
     let columns = |range: std::ops::Range<usize>| {
         range.fold(0, |set: CellSet, x| {
@@ -64,7 +64,7 @@ fn moved(beads: [Cell; 2], rocks: CellSet, key: Direction) -> [Step; 2] {
 }
 
 #[test]
-fn bands_decide_who_moves_and_where() {
+fn bands_decide_which_beads_move_and_in_which_direction() {
     assert_eq!(
         moved([at(1, 0), at(5, 0)], 0, Left),
         [Step::Moves(at(0, 0)), Step::Moves(at(6, 0))]
@@ -95,7 +95,8 @@ fn bands_edges_rocks_and_beads_stop_a_bead() {
     );
 }
 
-/// A level in which some moves count as losses.
+/// A level that must be won within its optimum. The actions that `forbidden` selects count as
+/// losses.
 struct Without {
     level: Level,
     optimum: usize,
@@ -134,7 +135,8 @@ impl Explorable for Without {
     }
 
     fn key(&self, state: &Self::State) -> StateKey {
-        // A state that is reached again later offers nothing new.
+        // The search reaches every state first with the fewest actions, so the key omits their
+        // number.
         key_of(&state.0)
     }
 }
@@ -190,7 +192,8 @@ fn levels_need_the_rules_that_they_teach() {
     let mut open = level(5);
     open.rocks = 0;
     assert!(!is_possible(5, open, |_, _, _| false));
-    // Without moving a bead in the second band, and without holding one in both bands.
+    // `uses_second` selects keys while a bead is only in the second band, and `parks` selects keys
+    // while a bead is in both bands.
     let uses_second = |level: &Level, state: &StateOf<Zg58>, action: Action| {
         let [first, second] = level.inside(&state.board);
         let mut beads = state.board.beads[..level.count].iter();
