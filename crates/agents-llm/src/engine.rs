@@ -316,7 +316,7 @@ impl<'log> Engine<'log> {
         };
         std::thread::scope(|scope| {
             for _ in 0..count.min(MAX_PARALLEL) {
-                scope.spawn(&run);
+                scope.spawn(run);
             }
         });
         let mut results = Vec::new();

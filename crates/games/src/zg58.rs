@@ -18,6 +18,8 @@ mod levels;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use rhae_engine::{
     Action, ActionKind, ActionSet, Baseline, Direction, Facts, Frame, FrameSink, Game, LevelIndex,
     Outcome, Packer, State, StateOf, Unpacker,
@@ -51,11 +53,12 @@ const FACTS: Facts = Facts {
 pub(crate) struct Zg58;
 
 /// The data that does not change while a level is played.
+#[derive(Clone)]
 pub(crate) struct Level {
     /// The second band has no pegs in levels with one band.
-    bands: [Band; BANDS],
+    bands: Arc<[Band; BANDS]>,
     /// The line of each band around each set of pegs.
-    lines: [Vec<Line>; BANDS],
+    lines: Arc<[Vec<Line>; BANDS]>,
     rocks: CellSet,
     /// The number of beads.
     count: usize,

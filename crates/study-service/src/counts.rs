@@ -33,11 +33,17 @@ pub struct PlayCounter {
     levels: Vec<LevelPlay>,
     level: usize,
     won: bool,
+    clock_ms: u64,
 }
 
 impl PlayCounter {
     /// Counts an entry that was appended when the attempt's clock was at `clock_ms`.
+    ///
+    /// An outage is known only when it ends, and it may begin before the last action, because contacts
+    /// are logged once a minute. The clock then seems to go back. Such an entry has the time of the
+    /// entry before it.
     pub fn count(&mut self, entry: &Entry, clock_ms: u64) {
+        self.clock_ms = self.clock_ms.max(clock_ms);
         let completed = usize::from(entry.levels_completed);
         if entry.counted {
             let level = self.level_mut(self.level);
@@ -50,6 +56,7 @@ impl PlayCounter {
                 level.actions_last_try = 0;
             }
         }
+        let clock_ms = self.clock_ms;
         for index in self.level..completed {
             let level = self.level_mut(index);
             level.completed = true;
@@ -184,5 +191,21 @@ mod tests {
         assert_eq!(counts.levels[0], first);
         assert_eq!(counts.levels.len(), 2);
         assert_eq!(counts.levels[1].actions, 1);
+    }
+
+    #[test]
+    fn levels_are_completed_in_order_of_time_although_an_outage_overlaps_them() {
+        let mut counter = PlayCounter::default();
+        for (completed, clock_ms) in [(1, 26_000), (2, 15_000), (3, 71_000)] {
+            let entry = entry(Action::Action1, PlayState::NotFinished, completed);
+            counter.count(&entry, clock_ms);
+        }
+        let times: Vec<_> = counter
+            .counts()
+            .levels
+            .iter()
+            .map(|level| level.completed_ms)
+            .collect();
+        assert_eq!(times, [Some(26_000), Some(26_000), Some(71_000)]);
     }
 }

@@ -162,35 +162,41 @@ impl World {
                 assert_eq!(restarted, self.job);
                 self.job = restarted;
             }
-            Op::Reserve(worker, nano_usd) => {
-                let worst = WorkCost {
-                    nano_usd,
-                    tokens: 1,
-                };
-                if let Some((unit, epoch)) = self.held[worker].last()
-                    && let Ok(event) = self.job.reserve(unit, *epoch, worst)
-                {
-                    let WorkEvent::Reserved { reservation, .. } = event else {
-                        panic!("{event:?}")
-                    };
-                    self.reservations.push((reservation, nano_usd));
-                    self.append(event);
-                }
-            }
-            Op::Settle(one, share) => {
-                if !self.reservations.is_empty() {
-                    let index = one % self.reservations.len();
-                    let (reservation, worst) = self.reservations.swap_remove(index);
-                    let cost = WorkCost {
-                        nano_usd: worst * share / 100,
-                        tokens: 1,
-                    };
-                    let event = self.job.settle(reservation, cost).unwrap();
-                    self.append(event);
-                    assert!(self.job.settle(reservation, cost).is_err(), "settled twice");
-                }
-            }
+            Op::Reserve(worker, nano_usd) => self.reserve(worker, nano_usd),
+            Op::Settle(index, share) => self.settle(index, share),
         }
+    }
+
+    fn reserve(&mut self, worker: usize, nano_usd: u64) {
+        let worst = WorkCost {
+            nano_usd,
+            tokens: 1,
+        };
+        if let Some((unit, epoch)) = self.held[worker].last()
+            && let Ok(event) = self.job.reserve(unit, *epoch, worst)
+        {
+            let WorkEvent::Reserved { reservation, .. } = event else {
+                panic!("{event:?}")
+            };
+            self.reservations.push((reservation, nano_usd));
+            self.append(event);
+        }
+    }
+
+    /// Settles a reservation at a share of its worst case, in percent.
+    fn settle(&mut self, index: usize, share: u64) {
+        if self.reservations.is_empty() {
+            return;
+        }
+        let index = index % self.reservations.len();
+        let (reservation, worst) = self.reservations.swap_remove(index);
+        let cost = WorkCost {
+            nano_usd: worst * share / 100,
+            tokens: 1,
+        };
+        let event = self.job.settle(reservation, cost).unwrap();
+        self.append(event);
+        assert!(self.job.settle(reservation, cost).is_err(), "settled twice");
     }
 
     /// Checks what must hold after every step.

@@ -8,6 +8,8 @@
 //! A seed other than 0 rotates and mirrors the maps. The rules treat all directions equally, so the
 //! optimum stays the same.
 
+use std::sync::{Arc, OnceLock};
+
 use rhae_engine::{Frame, LevelIndex, Rng, TextMap};
 
 use super::band::{BANDS, Band, Cell, CellSet, MAX_BEADS, NOWHERE, Point, SIDE, bit};
@@ -257,9 +259,20 @@ const LEVELS: [LevelSpec; 8] = [
 ];
 
 /// Builds a level. Seed 0 shows the maps as they are written.
+///
+/// The shapes and lines of the bands around all sets of pegs take long to compute and much memory, so
+/// all plays share them.
 pub(super) fn level(index: LevelIndex, seed: u64) -> Level {
-    read(&LEVELS[index.get()], Orientation::new(index, seed))
+    static LEVELS_BY_ORIENTATION: [[OnceLock<Level>; ORIENTATIONS]; LEVELS.len()] =
+        [const { [const { OnceLock::new() }; ORIENTATIONS] }; LEVELS.len()];
+    let orientation = Orientation::new(index, seed);
+    LEVELS_BY_ORIENTATION[index.get()][orientation.number()]
+        .get_or_init(|| read(&LEVELS[index.get()], orientation))
+        .clone()
 }
+
+/// The number of ways to rotate and mirror a map.
+const ORIENTATIONS: usize = 8;
 
 /// How maps are rotated and mirrored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,6 +296,11 @@ impl Orientation {
             is_mirrored: rng.below(2) == 1,
             quarter_turns: rng.below(4),
         }
+    }
+
+    /// The number of this orientation, below [`ORIENTATIONS`].
+    const fn number(self) -> usize {
+        4 * self.is_mirrored as usize + self.quarter_turns as usize
     }
 
     const fn place(self, x: usize, y: usize) -> Point {
@@ -341,8 +359,8 @@ pub(super) fn read(spec: &LevelSpec, orientation: Orientation) -> Level {
     }
     let bands = bands.map(|pegs| Band::new(pegs.into_iter().map(|(point, _)| point).collect()));
     let mut level = Level {
-        lines: bands.each_ref().map(draw::lines),
-        bands,
+        lines: Arc::new(bands.each_ref().map(draw::lines)),
+        bands: Arc::new(bands),
         rocks: all(b"#")
             .into_iter()
             .fold(0, |set: CellSet, (point, _)| set | bit(cell(point))),

@@ -176,6 +176,12 @@ impl Studies {
         let command = rhae_study::Command::Sitting(sitting.clone(), end);
         let done = self.execute_counted(study, sitting, Some(&play), &command);
         match done.await {
+            // Repeating the command would not help.
+            Err(StudyError::Rejected(Rejection::Counts(reason))) => {
+                return Err(ApiError::Failed(format!(
+                    "the counts of the play `{play}` are refused: {reason}"
+                )));
+            }
             // Another request or server was first.
             Ok(_) | Err(StudyError::Rejected(_)) => {}
             Err(error) => return Err(error.into()),
