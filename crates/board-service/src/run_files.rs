@@ -60,16 +60,14 @@ impl RunFiles {
     /// Takes the files of a run that were sent by their paths in the run folder. Files that are
     /// neither the configuration, nor the journal, nor a recording are left out.
     pub fn from_texts(texts: BTreeMap<String, String>) -> Self {
-        let belongs = |name: &str| name == JOURNAL || is_recording(name);
-        let mut files: BTreeMap<String, String> = texts
-            .iter()
-            .filter(|(name, _)| belongs(name))
-            .map(|(name, text)| (name.clone(), text.clone()))
-            .collect();
-        if let Some(config) = texts.get(CONFIG) {
-            files.insert(CONFIG.to_owned(), without_paths(config));
+        let files = texts.into_iter().filter_map(|(name, text)| match name {
+            name if name == CONFIG => Some((name, without_paths(&text))),
+            name if name == JOURNAL || is_recording(&name) => Some((name, text)),
+            _ => None,
+        });
+        Self {
+            files: files.collect(),
         }
-        Self { files }
     }
 
     /// Restores the files of a run from an export or a database.

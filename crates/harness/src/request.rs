@@ -8,8 +8,8 @@ use std::sync::Arc;
 use rhae_agents::{AgentSpec, UnknownAgent};
 use rhae_engine::{Catalog, CatalogError, Rng};
 use rhae_protocol::{
-    HumanBaselines, RUN_VERSION, Recording, RunConfig, RunIdentity, SOFTWARE, Shard, TierFile,
-    compact_utc,
+    HumanBaselines, RUN_VERSION, Recording, RunConfig, RunIdentity, RunTiers, SOFTWARE, Shard,
+    TierFile, compact_utc,
 };
 use rhae_runs::{RunFolder, RunsError, new_run_id, now_ms, resume, unused_folder};
 use rhae_scoring::Method;
@@ -253,18 +253,8 @@ impl RunRequest {
         } else {
             None
         };
-        let mut games = self.selected_games(catalog, remote)?;
-        let mut run_tiers = None;
-        if let Some(file) = &self.tiers {
-            if self.shard.is_some() {
-                return Err(HarnessError::Request(
-                    "--tiers cannot be divided among machines, because each tier depends on the earlier ones".to_owned(),
-                ));
-            }
-            let budget = self.budget.to_string();
-            let arranged = tiers::arranged(&games, &budget, file, self.all_tiers)?;
-            (games, run_tiers) = (arranged.0, Some(arranged.1));
-        }
+        let games = self.selected_games(catalog, remote)?;
+        let (games, run_tiers) = self.arranged_in_tiers(games)?;
         let mut identity = self.identity;
         identity.source_digests.retain(|id, _| games.contains(id));
         let mut config = RunConfig {
@@ -308,13 +298,7 @@ impl RunRequest {
             }
             None => agent_of(&config)?,
         };
-        if let Budget::PerPlay(actions) = self.budget
-            && actions < 10
-        {
-            notes.push(format!(
-                "the budget is {actions} actions per play; use `{actions}x` for {actions} times the baseline on each level"
-            ));
-        }
+        notes.extend(note_on_budget(self.budget));
         Ok(ResolvedRun {
             path: self.out.unwrap_or_else(|| default_folder(&agent)),
             config,
@@ -322,6 +306,24 @@ impl RunRequest {
             notes,
             jobs: jobs(self.jobs),
         })
+    }
+
+    /// Returns the environments in the order of their tiers, with the tiers, if the run has tiers.
+    fn arranged_in_tiers(
+        &self,
+        games: Vec<String>,
+    ) -> Result<(Vec<String>, Option<RunTiers>), HarnessError> {
+        let Some(file) = &self.tiers else {
+            return Ok((games, None));
+        };
+        if self.shard.is_some() {
+            return Err(HarnessError::Request(
+                "--tiers cannot be divided among machines, because each tier depends on the earlier ones".to_owned(),
+            ));
+        }
+        let budget = self.budget.to_string();
+        let (games, tiers) = tiers::arranged(&games, &budget, file, self.all_tiers)?;
+        Ok((games, Some(tiers)))
     }
 
     /// Returns the ids of the environments. An error about a server's environments refers to its
@@ -605,4 +607,14 @@ fn default_folder(agent: &AgentSpec) -> PathBuf {
     };
     let name = format!("{}-{player}", compact_utc(now_ms()));
     unused_folder(Path::new("runs"), &name)
+}
+
+/// Returns a note if the budget looks like a multiple of the baseline.
+fn note_on_budget(budget: Budget) -> Option<String> {
+    match budget {
+        Budget::PerPlay(actions) if actions < 10 => Some(format!(
+            "the budget is {actions} actions per play; use `{actions}x` for {actions} times the baseline on each level"
+        )),
+        _ => None,
+    }
 }

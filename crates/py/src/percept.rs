@@ -245,7 +245,10 @@ pub(crate) fn animation(
     settled: &Bound<'_, PyArray2<i8>>,
     frames: Vec<Bound<'_, PyArray2<i8>>>,
 ) -> PyResult<Vec<PyAnimationEvent>> {
-    let frames = frames.iter().map(frame_of).collect::<PyResult<Vec<_>>>()?;
+    let frames = frames
+        .into_iter()
+        .map(|frame| frame_of(&frame))
+        .collect::<PyResult<Vec<_>>>()?;
     let events = AnimationReader::default().read(&frame_of(settled)?, &frames);
     let found = events.into_iter().map(|event| {
         let (dx, dy) = movement(event.change);

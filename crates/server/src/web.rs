@@ -40,7 +40,13 @@ pub(crate) use thumbnails::Thumbnails;
 pub(crate) const COOKIE: &str = "rhae_key";
 
 pub(crate) fn routes(state: &AppState) -> Router<AppState> {
-    let pages = Router::new()
+    let pages = pages().layer(from_fn_with_state(state.clone(), errors_as_pages));
+    data().merge(pages).layer(from_fn(secured))
+}
+
+/// The pages. Their errors are pages as well.
+fn pages() -> Router<AppState> {
+    Router::new()
         .route("/", get(pages::gallery))
         .route("/play/{id}", get(pages::play))
         .route("/replay", get(pages::file_replay))
@@ -83,7 +89,10 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
             "/boards/{board}/runs/{run}/recordings/{recording}",
             get(board_replays::page),
         )
-        .layer(from_fn_with_state(state.clone(), errors_as_pages));
+}
+
+/// What pages load and link to.
+fn data() -> Router<AppState> {
     Router::new()
         .route("/visit", post(sign_in::visit))
         .route("/play/{id}/state", get(page_data::state))
@@ -125,8 +134,6 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
             get(board_replays::part),
         )
         .route("/assets/{name}", get(file))
-        .merge(pages)
-        .layer(from_fn(secured))
 }
 
 /// The first path segments of the web app. A request below them is accepted without a key, and the

@@ -21,6 +21,7 @@ use rhae_server::Config;
 use rhae_store::{GameSet, SqliteOptions};
 use serde_json::{Value, json};
 
+use crate::client::Client;
 use crate::fixture_catalog::FixtureCatalog;
 use crate::test_server::{Access, TestServer};
 
@@ -57,7 +58,7 @@ fn play(
     name: &str,
     games: Option<&str>,
     location: &LocationRequest,
-    catalog: Arc<dyn Catalog>,
+    catalog: &Arc<dyn Catalog>,
 ) -> PathBuf {
     let out = folder.join(name);
     let request = RunRequest {
@@ -71,7 +72,7 @@ fn play(
         out: Some(out.clone()),
         ..RunRequest::default()
     };
-    let load = |_: &[PathBuf]| Ok::<_, HarnessError>(Arc::clone(&catalog));
+    let load = |_: &[PathBuf]| Ok::<_, HarnessError>(Arc::clone(catalog));
     let run = location.prepare(request, load).unwrap();
     run.execute(&AtomicBool::new(false), &mut |_| {}, &|_| {})
         .unwrap();
@@ -147,15 +148,16 @@ fn official_row_is_witnessed_and_certified() {
         key: Some(key),
         games_dirs: Vec::new(),
     };
-    let fixtures = || Arc::new(FixtureCatalog) as Arc<dyn Catalog>;
+    let fixtures: Arc<dyn Catalog> = Arc::new(FixtureCatalog);
+    let builtin: Arc<dyn Catalog> = Arc::new(Builtin);
     let local = LocationRequest::default();
-    let public = play(at, "public", Some("kq19"), &local, Arc::new(Builtin));
+    let public = play(at, "public", Some("kq19"), &local, &builtin);
     let practice = play(
         at,
         "practice",
         Some("zz01"),
         &remote(server.key(&[GameSet::SemiPrivate])),
-        fixtures(),
+        &fixtures,
     );
 
     server.clock.set_ms(now_ms());
@@ -175,15 +177,26 @@ fn official_row_is_witnessed_and_certified() {
         "run",
         None,
         &remote(server.key(&[GameSet::SemiPrivate])),
-        fixtures(),
+        &fixtures,
     );
 
+    only_the_registered_run_is_accepted(&organiser, &public, &practice, &run);
+    row_is_ranked_after_its_certification(&organiser, &reader, &practice, &run);
+    export_is_complete_only_for_the_organiser(&server, &service, at);
+}
+
+fn only_the_registered_run_is_accepted(
+    organiser: &Client,
+    public: &Path,
+    practice: &Path,
+    run: &Path,
+) {
     let entries = "/api/boards/closed/entries";
     let body = |entry: &str, registration: Value, folder: &Path| {
         json!({"entry": entry, "system": system(), "registration": registration,
             "runs": [texts(folder)]})
     };
-    let refused = organiser.post(entries, &body("public", Value::Null, &public));
+    let refused = organiser.post(entries, &body("public", Value::Null, public));
     refused.assert_error(409, "BOARD_REJECTED");
     assert!(
         refused.text.contains("such as the public one"),
@@ -191,20 +204,27 @@ fn official_row_is_witnessed_and_certified() {
         refused.text
     );
     // A run that was made before it was registered is not of the registration.
-    let early = organiser.post(entries, &body("words", json!("r1"), &practice));
+    let early = organiser.post(entries, &body("words", json!("r1"), practice));
     assert!(
         early.text.contains("before it was registered"),
         "{}",
         early.text
     );
-    let submitted = organiser.post(entries, &body("words", json!("r1"), &run));
+    let submitted = organiser.post(entries, &body("words", json!("r1"), run));
     assert_eq!(
         submitted.success()["state"],
         "replayed",
         "{}",
         submitted.text
     );
+}
 
+fn row_is_ranked_after_its_certification(
+    organiser: &Client,
+    reader: &Client,
+    practice: &Path,
+    run: &Path,
+) {
     // The row is not ranked before the organiser confirms it.
     let row = || reader.get("/api/boards/closed/entries/words").success()["row"].clone();
     assert_eq!(row()["rank"], Value::Null);
@@ -220,10 +240,10 @@ fn official_row_is_witnessed_and_certified() {
             &json!({"command": "witness", "entry": "words", "cards": [card]}),
         )
     };
-    let practised = witness(&card(&practice));
+    let practised = witness(&card(practice));
     let reason = "was opened before the runs were registered";
     assert!(practised.text.contains(reason), "{}", practised.text);
-    let witnessed = witness(&card(&run));
+    let witnessed = witness(&card(run));
     assert_eq!(
         witnessed.success()["state"],
         "witnessed",
@@ -250,7 +270,6 @@ fn official_row_is_witnessed_and_certified() {
     organiser
         .post(commands, &json!({"command": "release"}))
         .success();
-    export_is_complete_only_for_the_organiser(&server, &service, at);
 }
 
 /// Exports the board for both audiences, and checks the complete export on its own files.

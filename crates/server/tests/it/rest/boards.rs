@@ -303,14 +303,16 @@ fn board_changes_and_their_refusals() {
         let (path, kind) = (format!("/api/boards/main{what}"), Some("text/plain"));
         exchanges.send(&not_json, &author, "POST", &path, kind, "{}");
     }
-    // A server with open access cannot tell its clients apart.
+}
+
+#[test]
+fn server_with_open_access_refuses_registrations() {
     let folder = tempfile::tempdir().unwrap();
     let open = TestServer::start(folder.path());
-    let refused = open.client("k").post(
-        registrations,
-        &json!({"registration": "r1",
-        "system": system("Walker"), "seeds": [0]}),
-    );
+    let registration = json!({"registration": "r1", "system": system("Walker"), "seeds": [0]});
+    let refused = open
+        .client("k")
+        .post("/api/boards/main/registrations", &registration);
     refused.assert_error(403, "FORBIDDEN");
 }
 

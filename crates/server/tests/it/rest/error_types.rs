@@ -11,7 +11,7 @@ use rhae_store::StoreError;
 /// Returns one error of every variant of [`ApiError`].
 fn api_errors() -> Vec<ApiError> {
     let text = || "TEXT".to_owned();
-    let errors = vec![
+    let mut errors = vec![
         ApiError::Malformed(text()),
         ApiError::NotAnObject,
         ApiError::Field {
@@ -23,21 +23,7 @@ fn api_errors() -> Vec<ApiError> {
             max: 1234,
         },
         ApiError::TooDeep(1234),
-        ApiError::NoSuchStudy(text()),
-        ApiError::StudyItem(text()),
         ApiError::NoSuchLink,
-        ApiError::StudyForbidden {
-            role: "ROLE",
-            permission: "PERMISSION",
-        },
-        ApiError::NoStudies,
-        ApiError::NoIdentityKey,
-        ApiError::StudyRejected(text()),
-        ApiError::StudyLimitReached,
-        ApiError::NoSuchBoard(text()),
-        ApiError::BoardItem(text()),
-        ApiError::BoardForbidden("TEXT"),
-        ApiError::BoardRejected(text()),
         ApiError::BodyIncomplete,
         ApiError::BodyTimeout,
         ApiError::Unauthorized,
@@ -90,8 +76,29 @@ fn api_errors() -> Vec<ApiError> {
         ApiError::Http(StatusCode::LENGTH_REQUIRED),
         ApiError::Http(StatusCode::from_u16(499).unwrap()),
     ];
+    errors.extend(study_and_board_errors());
     errors.iter().for_each(assert_listed);
     errors
+}
+
+fn study_and_board_errors() -> [ApiError; 11] {
+    let text = || "TEXT".to_owned();
+    [
+        ApiError::NoSuchStudy(text()),
+        ApiError::StudyItem(text()),
+        ApiError::StudyForbidden {
+            role: "ROLE",
+            permission: "PERMISSION",
+        },
+        ApiError::NoStudies,
+        ApiError::NoIdentityKey,
+        ApiError::StudyRejected(text()),
+        ApiError::StudyLimitReached,
+        ApiError::NoSuchBoard(text()),
+        ApiError::BoardItem(text()),
+        ApiError::BoardForbidden("TEXT"),
+        ApiError::BoardRejected(text()),
+    ]
 }
 
 /// The match has no wildcard, so a new variant is a compile error until it is named here. Add it to
