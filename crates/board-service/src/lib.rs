@@ -11,7 +11,7 @@
 //! | Is a run what it claims to be? | [`verify_run`] |
 //! | Were the plays on this server? | [`BoardService::witness`] |
 //! | What is the set of a board? | [`board_set`] |
-//! | What does a board show? | [`board_view`], [`board_listing`], [`entry_view`] |
+//! | What does a board show? | [`board_view`], [`board_listing`], [`entry_view()`] |
 //! | How do others check it? | [`export_board`], [`check_export`] |
 //! | How are submissions exchanged? | [`parse_submission`], [`submission_yaml`] |
 //!

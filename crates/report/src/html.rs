@@ -42,7 +42,7 @@ pub(crate) struct Player<'a> {
     pub(crate) max_reasoning: usize,
 }
 
-/// The template contains only JSON that [`player_data`] has escaped.
+/// The template contains only JSON that `player_data` has escaped.
 impl HtmlSafe for Player<'_> {}
 
 impl Player<'_> {

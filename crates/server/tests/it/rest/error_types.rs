@@ -23,7 +23,9 @@ fn api_errors() -> Vec<ApiError> {
             max: 1234,
         },
         ApiError::TooDeep(1234),
-        ApiError::NoSuchLink,
+    ];
+    errors.extend(study_and_board_errors());
+    errors.extend([
         ApiError::BodyIncomplete,
         ApiError::BodyTimeout,
         ApiError::Unauthorized,
@@ -75,17 +77,17 @@ fn api_errors() -> Vec<ApiError> {
         ApiError::Http(StatusCode::INTERNAL_SERVER_ERROR),
         ApiError::Http(StatusCode::LENGTH_REQUIRED),
         ApiError::Http(StatusCode::from_u16(499).unwrap()),
-    ];
-    errors.extend(study_and_board_errors());
+    ]);
     errors.iter().for_each(assert_listed);
     errors
 }
 
-fn study_and_board_errors() -> [ApiError; 11] {
+fn study_and_board_errors() -> [ApiError; 12] {
     let text = || "TEXT".to_owned();
     [
         ApiError::NoSuchStudy(text()),
         ApiError::StudyItem(text()),
+        ApiError::NoSuchLink,
         ApiError::StudyForbidden {
             role: "ROLE",
             permission: "PERMISSION",
