@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn unknown_environment_is_reported_with_its_set() {
-        let error = parse("[sets.one]\ngames = ['zz99']").unwrap_err();
+        let error = parse("[sets.one]\ngames = ['qq00']").unwrap_err();
         assert!(error.to_string().contains("in the set `one`: "), "{error}");
     }
 }
