@@ -48,7 +48,7 @@ impl Cluster {
             }
         }
         if !rustix::process::geteuid().is_root() {
-            rhae_testkit::skip("only root can start Slurm with a user of its own");
+            rhae_testkit::skip("only root can start the daemons of Slurm");
             return None;
         }
         let mut cluster = Self {
