@@ -3,16 +3,14 @@
 //!
 //! Invariants: the kind of a state is shown by shape as well as colour. Lines use the text colour,
 //! so that the same picture works on light and dark pages. This module cannot render the frame of a
-//! state; the caller passes the frames. The SVG consists of numbers and fixed words; a template
-//! would separate the positions from their computation, so the text is written directly.
-
-use std::fmt::Write as _;
+//! state; the caller passes the frames.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use rhae_engine::Frame;
 use rhae_explore::Graph;
 
 use crate::graph_text::kind;
+use crate::svg::{Content, Px, Svg};
 use crate::{PictureError, contact_sheet};
 
 /// The input of [`graph_picture`].
@@ -57,13 +55,15 @@ const STYLE: &str = "
 pub fn graph_picture(view: &GraphView<'_>) -> Result<String, PictureError> {
     let graph = view.graph;
     let is_small = graph.nodes() <= MAX_DOTS && graph.edges() <= MAX_LINES;
-    let (body, height) = if is_small { dots(view) } else { bars(view) };
-    let (strip, strip_height) = thumbnails(view.frames, height)?;
+    let mut svg = Svg::new();
+    let top = if is_small {
+        dots(&mut svg, view)
+    } else {
+        bars(&mut svg, view)
+    };
+    let height = top + thumbnails(&mut svg, view.frames, top)?;
     let label = format!("{} states by depth", graph.nodes());
-    Ok(format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"graph\" role=\"img\" aria-label=\"{label}\" viewBox=\"0 0 {WIDTH} {:.0}\">\n<style>{STYLE}</style>\n{body}{strip}</svg>\n",
-        height + strip_height
-    ))
+    Ok(svg.finish("graph", (WIDTH, height), &label, STYLE))
 }
 
 /// Returns the CSS class of a state: its kind, `start` or `dead`.
@@ -75,7 +75,7 @@ fn node_class(view: &GraphView<'_>, node: u32) -> &'static str {
     }
 }
 
-fn legend(svg: &mut String) {
+fn legend(svg: &mut Svg) {
     let all = [
         ("start", "start"),
         ("going", "continues"),
@@ -87,35 +87,31 @@ fn legend(svg: &mut String) {
     for (index, (class, name)) in all.into_iter().enumerate() {
         let x = MARGIN + index as f64 * 120.0;
         mark(svg, class, x, 14.0, 4.5, name);
-        let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"18\">{name}</text>", x + 10.0);
+        svg.text("", x + 10.0, 18.0, name);
     }
 }
 
-fn mark(svg: &mut String, class: &str, x: f64, y: f64, r: f64, title: &str) {
-    let title = format!("<title>{title}</title>");
-    let _ = match class {
-        "win" => writeln!(
-            svg,
-            "<path class=\"win\" d=\"M{x:.1} {:.1}l{r} {r}l-{r} {r}l-{r} -{r}z\">{title}</path>",
-            y - r
-        ),
+fn mark(svg: &mut Svg, class: &str, x: f64, y: f64, r: f64, title: &str) {
+    match class {
+        "win" => {
+            let d = format!("M{x:.1} {:.1}l{r} {r}l-{r} {r}l-{r} -{r}z", y - r);
+            svg.titled_path(class, &d, title);
+        }
         "loss" => {
-            let d = 2.0 * r;
-            writeln!(
-                svg,
-                "<path class=\"loss\" d=\"M{:.1} {:.1}l{d} {d}m0 -{d}l-{d} {d}\">{title}</path>",
+            let side = 2.0 * r;
+            let d = format!(
+                "M{:.1} {:.1}l{side} {side}m0 -{side}l-{side} {side}",
                 x - r,
                 y - r
-            )
+            );
+            svg.titled_path(class, &d, title);
         }
-        class => writeln!(
-            svg,
-            "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r}\">{title}</circle>"
-        ),
-    };
+        class => svg.circle(class, (x, y), r, title),
+    }
 }
 
-fn dots(view: &GraphView<'_>) -> (String, f64) {
+/// Draws every state and edge. Returns the height of the drawing.
+fn dots(svg: &mut Svg, view: &GraphView<'_>) -> f64 {
     let graph = view.graph;
     let depth = graph.depth().max(1);
     let widest = (0..=graph.depth())
@@ -131,29 +127,19 @@ fn dots(view: &GraphView<'_>) -> (String, f64) {
         let count = graph.layer(here).len() as f64;
         (x, top + room * (places[node as usize] + 0.5) / count)
     };
-    let mut svg = String::new();
-    legend(&mut svg);
-    let line = |svg: &mut String, class: &str, from: u32, to: u32| {
+    legend(svg);
+    let line = |svg: &mut Svg, class: &str, from: u32, to: u32| {
         let ((x1, y1), (x2, y2)) = (at(from), at(to));
         let middle = (x1 + x2) / 2.0;
-        let _ = if from == to {
-            writeln!(
-                svg,
-                "<path class=\"{class}\" d=\"M{x1:.1} {y1:.1}c-7 -9 7 -9 0 0\"/>"
-            )
+        let curve = if from == to {
+            "c-7 -9 7 -9 0 0".to_owned()
         } else if (x1 - x2).abs() < 1.0 {
-            writeln!(
-                svg,
-                "<path class=\"{class}\" d=\"M{x1:.1} {y1:.1}Q{:.1} {:.1} {x2:.1} {y2:.1}\"/>",
-                x1 + 14.0,
-                (y1 + y2) / 2.0
-            )
+            let (x, y) = (x1 + 14.0, (y1 + y2) / 2.0);
+            format!("Q{x:.1} {y:.1} {x2:.1} {y2:.1}")
         } else {
-            writeln!(
-                svg,
-                "<path class=\"{class}\" d=\"M{x1:.1} {y1:.1}C{middle:.1} {y1:.1} {middle:.1} {y2:.1} {x2:.1} {y2:.1}\"/>"
-            )
+            format!("C{middle:.1} {y1:.1} {middle:.1} {y2:.1} {x2:.1} {y2:.1}")
         };
+        svg.path(class, &format!("M{x1:.1} {y1:.1}{curve}"));
     };
     for node in 0..graph.nodes() as u32 {
         let mut targets = graph.targets(node).to_vec();
@@ -161,11 +147,11 @@ fn dots(view: &GraphView<'_>) -> (String, f64) {
         targets.dedup();
         targets
             .into_iter()
-            .for_each(|target| line(&mut svg, "edge", node, target));
+            .for_each(|target| line(svg, "edge", node, target));
     }
     view.shortest_win
         .windows(2)
-        .for_each(|pair| line(&mut svg, "way", pair[0], pair[1]));
+        .for_each(|pair| line(svg, "way", pair[0], pair[1]));
     let r = (room / widest as f64 * 0.32).clamp(1.3, 5.0);
     for node in 0..graph.nodes() as u32 {
         let (x, y) = at(node);
@@ -175,19 +161,13 @@ fn dots(view: &GraphView<'_>) -> (String, f64) {
         } else {
             r
         };
-        mark(
-            &mut svg,
-            class,
-            x,
-            y,
-            r,
-            &format!("state {node}, depth {}", graph.depth_of(node)),
-        );
+        let title = format!("state {node}, depth {}", graph.depth_of(node));
+        mark(svg, class, x, y, r, &title);
     }
-    depths(&mut svg, depth, height - 10.0, |here| {
+    depths(svg, depth, height - 10.0, |here| {
         MARGIN + (WIDTH - 2.0 * MARGIN) * here as f64 / depth as f64
     });
-    (svg, height)
+    height
 }
 
 /// Returns the position of each state within its depth: near its predecessors, so that fewer lines
@@ -224,19 +204,26 @@ fn places(graph: &Graph) -> Vec<f64> {
     places
 }
 
-fn depths(svg: &mut String, depth: usize, y: f64, at: impl Fn(usize) -> f64) {
+fn depths(svg: &mut Svg, depth: usize, y: f64, at: impl Fn(usize) -> f64) {
     let step = depth.div_ceil(16).max(1);
     for here in (0..=depth).step_by(step) {
-        let _ = writeln!(
-            svg,
-            "<text class=\"mid\" x=\"{:.1}\" y=\"{y:.1}\">{here}</text>",
-            at(here)
-        );
+        svg.text("mid", at(here), y, &here.to_string());
+    }
+}
+
+/// Draws horizontal lines at the powers of ten, with labels, between these horizontal positions.
+fn decade_lines(svg: &mut Svg, decades: f64, ends: (f64, f64), label: f64, y: impl Fn(f64) -> f64) {
+    for decade in 0..=decades as i32 {
+        let count = 10f64.powi(decade);
+        let y = y(count);
+        svg.path("edge", &format!("M{:.1} {y:.1}H{}", ends.0, ends.1));
+        svg.text("", label, y + 4.0, &short(count));
     }
 }
 
 /// Draws the condensed form: for each depth, the logarithm of the number of states of each kind.
-fn bars(view: &GraphView<'_>) -> (String, f64) {
+/// Returns the height of the drawing.
+fn bars(svg: &mut Svg, view: &GraphView<'_>) -> f64 {
     let graph = view.graph;
     let (top, room) = (60.0, 260.0);
     let height = top + room + 34.0;
@@ -257,37 +244,25 @@ fn bars(view: &GraphView<'_>) -> (String, f64) {
     let y_of = |count: f64| top + room - room * (count.log10() + 0.15).max(0.0) / (decades + 0.15);
     let step = (WIDTH - 2.0 * MARGIN - 30.0) / (graph.depth() + 1) as f64;
     let x_of = |depth: usize| MARGIN + 34.0 + step * depth as f64;
-    let mut svg = String::new();
-    legend(&mut svg);
-    let _ = writeln!(
-        svg,
-        "<text x=\"{MARGIN}\" y=\"44\">states at each depth on a logarithmic scale; there are too many to draw individually</text>"
-    );
-    for decade in 0..=decades as i32 {
-        let count = 10f64.powi(decade);
-        let y = y_of(count);
-        let _ = writeln!(
-            svg,
-            "<path class=\"edge\" d=\"M{:.1} {y:.1}H{WIDTH}\"/>",
-            MARGIN + 30.0
-        );
-        let _ = writeln!(
-            svg,
-            "<text x=\"4\" y=\"{:.1}\">{}</text>",
-            y + 4.0,
-            short(count)
-        );
-    }
+    legend(svg);
+    let caption =
+        "states at each depth on a logarithmic scale; there are too many to draw individually";
+    svg.text("", MARGIN, 44.0, caption);
+    decade_lines(svg, decades, (MARGIN + 30.0, WIDTH), 4.0, y_of);
     for (depth, counts) in counts.iter().enumerate() {
         let x = x_of(depth);
         if counts[0] > 0 {
             let y = y_of(counts[0] as f64);
-            let _ = writeln!(
-                svg,
-                "<rect class=\"going\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\"><title>depth {depth}: {} continue</title></rect>",
-                (step * 0.8).max(0.6),
-                top + room - y,
-                counts[0]
+            svg.element(
+                "rect",
+                &[
+                    ("class", &"going"),
+                    ("x", &Px(x)),
+                    ("y", &Px(y)),
+                    ("width", &Px((step * 0.8).max(0.6))),
+                    ("height", &Px(top + room - y)),
+                ],
+                Content::Title(&format!("depth {depth}: {} continue", counts[0])),
             );
         }
         for (class, &count) in CLASSES
@@ -297,7 +272,7 @@ fn bars(view: &GraphView<'_>) -> (String, f64) {
             .filter(|&(_, &count)| count > 0)
         {
             mark(
-                &mut svg,
+                svg,
                 class,
                 x + step * 0.4,
                 y_of(count as f64),
@@ -306,10 +281,10 @@ fn bars(view: &GraphView<'_>) -> (String, f64) {
             );
         }
     }
-    depths(&mut svg, graph.depth(), height - 10.0, |depth| {
+    depths(svg, graph.depth(), height - 10.0, |depth| {
         x_of(depth) + step * 0.4
     });
-    (svg, height)
+    height
 }
 
 /// Formats a count in thousands or millions.
@@ -321,33 +296,35 @@ fn short(count: f64) -> String {
     }
 }
 
-fn thumbnails(frames: &[Frame], top: f64) -> Result<(String, f64), PictureError> {
+/// Draws frames as pictures with their numbers. Returns the height that they take.
+fn thumbnails(svg: &mut Svg, frames: &[Frame], top: f64) -> Result<f64, PictureError> {
     if frames.is_empty() {
-        return Ok((String::new(), 0.0));
+        return Ok(0.0);
     }
     let columns = ((WIDTH - 2.0 * MARGIN) / (THUMB + 8.0)).floor() as usize;
-    let mut svg = format!(
-        "<text x=\"{MARGIN}\" y=\"{:.1}\">shortest win</text>\n",
-        top + 16.0
-    );
+    svg.text("", MARGIN, top + 16.0, "shortest win");
     for (index, frame) in frames.iter().enumerate() {
         let (x, y) = (
             MARGIN + (index % columns) as f64 * (THUMB + 8.0),
             top + 26.0 + (index / columns) as f64 * (THUMB + 22.0),
         );
         let picture = BASE64_STANDARD.encode(contact_sheet(&[frame], 1, 1)?);
-        let _ = writeln!(
-            svg,
-            "<image x=\"{x:.1}\" y=\"{y:.1}\" width=\"{THUMB}\" height=\"{THUMB}\" style=\"image-rendering:pixelated\" href=\"data:image/png;base64,{picture}\"/>\n\
-             <text class=\"mid\" x=\"{:.1}\" y=\"{:.1}\">{index}</text>",
-            x + THUMB / 2.0,
-            y + THUMB + 14.0
+        svg.element(
+            "image",
+            &[
+                ("x", &Px(x)),
+                ("y", &Px(y)),
+                ("width", &THUMB),
+                ("height", &THUMB),
+                ("style", &"image-rendering:pixelated"),
+                ("href", &format_args!("data:image/png;base64,{picture}")),
+            ],
+            Content::Empty,
         );
+        let (x, y) = (x + THUMB / 2.0, y + THUMB + 14.0);
+        svg.text("mid", x, y, &index.to_string());
     }
-    Ok((
-        svg,
-        34.0 + frames.len().div_ceil(columns) as f64 * (THUMB + 22.0),
-    ))
+    Ok(34.0 + frames.len().div_ceil(columns) as f64 * (THUMB + 22.0))
 }
 
 /// Plots the number of states of each level as SVG.
@@ -371,28 +348,14 @@ pub fn growth_plot(levels: &[(u32, usize, bool)]) -> String {
     let y_of = |count: f64| top + room - room * count.max(1.0).log10() / decades;
     let step = (720.0 - left - 20.0) / levels.len().max(1) as f64;
     let x_of = |index: usize| left + step * (index as f64 + 0.5);
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"graph\" role=\"img\" aria-label=\"States by level\" viewBox=\"0 0 720 {:.0}\">\n<style>{STYLE}</style>\n",
-        top + room + 34.0
-    );
-    let _ = writeln!(svg, "<text x=\"0\" y=\"14\">states</text>");
+    let mut svg = Svg::new();
+    svg.text("", 0.0, 14.0, "states");
     mark(&mut svg, "start", 120.0, 10.0, 4.5, "all states");
-    let _ = writeln!(svg, "<text x=\"132\" y=\"14\">all states</text>");
+    svg.text("", 132.0, 14.0, "all states");
     mark(&mut svg, "frontier", 240.0, 10.0, 4.5, "lower bound");
-    let _ = writeln!(
-        svg,
-        "<text x=\"252\" y=\"14\">lower bound: a limit stopped the search</text>"
-    );
-    for decade in 0..=decades as i32 {
-        let y = y_of(10f64.powi(decade));
-        let _ = writeln!(svg, "<path class=\"edge\" d=\"M{left} {y:.1}H720\"/>");
-        let _ = writeln!(
-            svg,
-            "<text x=\"0\" y=\"{:.1}\">{}</text>",
-            y + 4.0,
-            short(10f64.powi(decade))
-        );
-    }
+    let bound = "lower bound: a limit stopped the search";
+    svg.text("", 252.0, 14.0, bound);
+    decade_lines(&mut svg, decades, (left, 720.0), 0.0, y_of);
     for (index, &(level, nodes, complete)) in levels.iter().enumerate() {
         let class = if complete { "start" } else { "frontier" };
         mark(
@@ -403,13 +366,8 @@ pub fn growth_plot(levels: &[(u32, usize, bool)]) -> String {
             5.0,
             &format!("level {level}: {nodes} states"),
         );
-        let _ = writeln!(
-            svg,
-            "<text class=\"mid\" x=\"{:.1}\" y=\"{:.1}\">{level}</text>",
-            x_of(index),
-            top + room + 20.0
-        );
+        svg.text("mid", x_of(index), top + room + 20.0, &level.to_string());
     }
-    svg.push_str("</svg>\n");
-    svg
+    let size = (720.0, top + room + 34.0);
+    svg.finish("graph", size, "States by level", STYLE)
 }

@@ -101,6 +101,7 @@ mod score_plot;
 mod score_table;
 mod script;
 mod study_text;
+mod svg;
 mod table;
 mod task_picture;
 mod task_scene;

@@ -1,18 +1,14 @@
 //! SVG plots of a result by level: actions compared with the baseline, and completion.
 //!
 //! Invariants: marks differ by shape and position, never by colour alone. Plots use the text colour
-//! (`currentColor`), so that they work on light and dark pages and in print. Untrusted text is
-//! escaped: the names of environments are written by a template, everything else is numbers, whose
-//! positions are easier to follow next to their computation. The style sheet is separate from the
-//! drawings, because a page with a strict content security policy must load it from a file.
+//! (`currentColor`), so that they work on light and dark pages and in print. The style sheet is
+//! separate from the drawings, because a page with a strict content security policy must load it
+//! from a file.
 
-use std::fmt::Write as _;
-
-use askama::Template;
 use rhae_protocol::{EnvironmentScore, Scorecard};
 
-use crate::html::render;
 use crate::result::{best_run, find};
+use crate::svg::{Content, Px, Svg};
 
 /// The CSS of the plots. A page that embeds a plot must include it.
 pub const PLOT_STYLE: &str = include_str!("../assets/plot.css");
@@ -29,17 +25,6 @@ struct Level {
     /// The number of actions of each play on this level, and whether the play completed it.
     plays: Vec<(u64, bool)>,
     completed: usize,
-}
-
-/// The name of an environment at the left of its rows.
-#[derive(Template)]
-#[template(
-    source = "<text x=\"0\" y=\"{{ y|fmt(\"{:.1}\") }}\">{{ name }}</text>\n\n",
-    ext = "svg"
-)]
-struct RowName<'a> {
-    y: f64,
-    name: &'a str,
 }
 
 /// Plots the number of actions of each level on a logarithmic axis, with the baseline marked.
@@ -88,50 +73,30 @@ pub fn actions_plot(cards: &[Scorecard]) -> String {
 
     let top = 62.0;
     let height = top + all().count() as f64 * ROW + environments.len() as f64 * 10.0 + 28.0;
-    let mut svg = svg_start(
-        height,
-        "Actions by level compared with the baseline, on a logarithmic axis",
-    );
+    let mut svg = Svg::new();
     legend(&mut svg);
     let bottom = height - 24.0;
     for actions in ticks(end) {
         let x = at(actions);
-        let _ = writeln!(
-            svg,
-            r#"<path class="grid" d="M{x:.1} {:.1}V{bottom:.1}"/>"#,
-            top - 6.0
-        );
+        svg.path("grid", &format!("M{x:.1} {:.1}V{bottom:.1}", top - 6.0));
         for y in [top - 12.0, bottom + 16.0] {
-            let _ = writeln!(
-                svg,
-                r#"<text class="quiet mid" x="{x:.1}" y="{y:.1}">{actions}</text>"#
-            );
+            svg.text("quiet mid", x, y, &actions.to_string());
         }
     }
-    let _ = writeln!(
-        svg,
-        r#"<text class="quiet end" x="{:.1}" y="{:.1}">actions</text>"#,
-        LEFT - 12.0,
-        top - 12.0
-    );
+    svg.text("quiet end", LEFT - 12.0, top - 12.0, "actions");
     let mut y = top + ROW / 2.0;
     for (name, levels) in &environments {
-        svg.push_str(&render(&RowName { y: y + 4.0, name }));
+        svg.text("", 0.0, y + 4.0, name);
         for (index, level) in levels.iter().enumerate() {
-            let _ = writeln!(
-                svg,
-                r#"<text class="quiet end" x="{:.1}" y="{:.1}">{}</text>"#,
-                LEFT - 12.0,
-                y + 4.0,
-                index + 1
-            );
+            let number = (index + 1).to_string();
+            svg.text("quiet end", LEFT - 12.0, y + 4.0, &number);
             level_row(&mut svg, level, y, &at);
             y += ROW;
         }
         y += 10.0;
     }
-    svg.push_str("</svg>\n");
-    svg
+    let label = "Actions by level compared with the baseline, on a logarithmic axis";
+    svg.finish("plot", (WIDTH, height), label, "")
 }
 
 /// Returns the first of 1, 2, 5, 10, 20, 50 and so on that is at least `max`.
@@ -159,7 +124,7 @@ pub(crate) fn ticks(end: f64) -> Vec<f64> {
         .collect()
 }
 
-fn level_row(svg: &mut String, level: &Level, y: f64, at: &impl Fn(f64) -> f64) {
+fn level_row(svg: &mut Svg, level: &Level, y: f64, at: &impl Fn(f64) -> f64) {
     let xs = level
         .plays
         .iter()
@@ -169,82 +134,46 @@ fn level_row(svg: &mut String, level: &Level, y: f64, at: &impl Fn(f64) -> f64) 
         (low.min(x), high.max(x))
     });
     if low < high {
-        let _ = writeln!(
-            svg,
-            r#"<path class="span" d="M{low:.1} {y:.1}H{high:.1}"/>"#
-        );
+        svg.path("span", &format!("M{low:.1} {y:.1}H{high:.1}"));
     }
     if let Some(baseline) = level.baseline {
-        let _ = writeln!(
-            svg,
-            r#"<path class="base" d="M{:.1} {:.1}v12"><title>baseline {baseline}</title></path>"#,
-            at(baseline),
-            y - 6.0
-        );
+        let title = format!("baseline {baseline}");
+        svg.titled_path("base", &baseline_line(at(baseline), y), &title);
     }
     for &(actions, completed) in &level.plays {
-        mark(
-            svg,
-            at(actions as f64),
-            y,
-            completed,
-            &format!(
-                "{actions} actions, {}",
-                if completed {
-                    "completed"
-                } else {
-                    "not completed"
-                }
-            ),
-        );
+        let state = if completed {
+            "completed"
+        } else {
+            "not completed"
+        };
+        let title = format!("{actions} actions, {state}");
+        mark(svg, at(actions as f64), y, completed, &title);
     }
+}
+
+/// Returns the path of the line that marks a baseline.
+fn baseline_line(x: f64, y: f64) -> String {
+    format!("M{x:.1} {:.1}v12", y - 6.0)
 }
 
 /// Draws a dot for a completed level, or a cross for one that was not completed.
-fn mark(svg: &mut String, x: f64, y: f64, completed: bool, title: &str) {
-    let _ = if completed {
-        writeln!(
-            svg,
-            r#"<circle class="done" cx="{x:.1}" cy="{y:.1}" r="4"><title>{title}</title></circle>"#
-        )
+fn mark(svg: &mut Svg, x: f64, y: f64, completed: bool, title: &str) {
+    if completed {
+        svg.circle("done", (x, y), 4.0, title);
     } else {
-        writeln!(
-            svg,
-            r#"<path class="open" d="M{:.1} {:.1}l7 7m0 -7l-7 7"><title>{title}</title></path>"#,
-            x - 3.5,
-            y - 3.5
-        )
-    };
+        let d = format!("M{:.1} {:.1}l7 7m0 -7l-7 7", x - 3.5, y - 3.5);
+        svg.titled_path("open", &d, title);
+    }
 }
 
-fn legend(svg: &mut String) {
+fn legend(svg: &mut Svg) {
     let y = 14.0;
     mark(svg, LEFT + 4.0, y, true, "completed");
-    let _ = writeln!(
-        svg,
-        r#"<text x="{:.1}" y="{:.1}">completed</text>"#,
-        LEFT + 14.0,
-        y + 4.0
-    );
+    svg.text("", LEFT + 14.0, y + 4.0, "completed");
     mark(svg, LEFT + 104.0, y, false, "not completed");
-    let _ = writeln!(
-        svg,
-        r#"<text x="{:.1}" y="{:.1}">not completed</text>"#,
-        LEFT + 114.0,
-        y + 4.0
-    );
-    let _ = writeln!(
-        svg,
-        r#"<path class="base" d="M{:.1} {:.1}v12"/>"#,
-        LEFT + 224.0,
-        y - 6.0
-    );
-    let _ = writeln!(
-        svg,
-        r#"<text x="{:.1}" y="{:.1}">baseline</text>"#,
-        LEFT + 232.0,
-        y + 4.0
-    );
+    svg.text("", LEFT + 114.0, y + 4.0, "not completed");
+    svg.path("base", &baseline_line(LEFT + 224.0, y));
+    svg.text("", LEFT + 232.0, y + 4.0, "baseline");
 }
 
 /// Plots the share of plays that completed each level: one row for each environment, one field for
@@ -261,53 +190,46 @@ pub fn completion_plot(cards: &[Scorecard]) -> String {
     let field = ((RIGHT - LEFT) / max_levels as f64).min(96.0) - gap;
     let at = |index: usize| LEFT + index as f64 * (field + gap);
     let top = 26.0;
-    let mut svg = svg_start(
-        top + environments.len() as f64 * (row + gap),
-        "Share of plays that completed each level",
-    );
-    let _ = writeln!(svg, r#"<text class="quiet" x="0" y="14">level</text>"#);
-    for index in 0..max_levels {
-        let _ = writeln!(
-            svg,
-            r#"<text class="quiet mid" x="{:.1}" y="14">{}</text>"#,
-            at(index) + field / 2.0,
-            index + 1
+    let mut svg = Svg::new();
+    let fill = |svg: &mut Svg, class: &str, x: f64, y: f64, width: f64| {
+        svg.element(
+            "rect",
+            &[
+                ("class", &class),
+                ("x", &Px(x)),
+                ("y", &Px(y)),
+                ("width", &Px(width)),
+                ("height", &row),
+                ("rx", &2),
+            ],
+            Content::Empty,
         );
+    };
+    svg.text("quiet", 0.0, 14.0, "level");
+    for index in 0..max_levels {
+        let number = (index + 1).to_string();
+        svg.text("quiet mid", at(index) + field / 2.0, 14.0, &number);
     }
     for (number, (name, levels)) in environments.iter().enumerate() {
         let y = top + number as f64 * (row + gap);
         let middle = y + row / 2.0;
-        svg.push_str(&render(&RowName {
-            y: middle + 4.0,
-            name,
-        }));
+        svg.text("", 0.0, middle + 4.0, name);
         for (index, level) in levels.iter().enumerate() {
             let (x, share) = (
                 at(index),
                 level.completed as f64 / cards.len().max(1) as f64,
             );
-            let _ = writeln!(
-                svg,
-                r#"<rect class="field" x="{x:.1}" y="{y:.1}" width="{field:.1}" height="{row}" rx="2"/>"#
-            );
+            fill(&mut svg, "field", x, y, field);
             if level.completed > 0 {
-                let filled = field * share;
-                let _ = writeln!(
-                    svg,
-                    r#"<rect class="fill" x="{x:.1}" y="{y:.1}" width="{filled:.1}" height="{row}" rx="2"/>"#
-                );
+                fill(&mut svg, "fill", x, y, field * share);
             }
             let label = format!("{}/{}", level.completed, cards.len());
-            let _ = writeln!(
-                svg,
-                r#"<text class="mid" x="{:.1}" y="{:.1}">{label}</text>"#,
-                x + field / 2.0,
-                y + row / 2.0 + 4.0
-            );
+            svg.text("mid", x + field / 2.0, middle + 4.0, &label);
         }
     }
-    svg.push_str("</svg>\n");
-    svg
+    let height = top + environments.len() as f64 * (row + gap);
+    let label = "Share of plays that completed each level";
+    svg.finish("plot", (WIDTH, height), label, "")
 }
 
 /// Returns every environment with its levels, in the order of the first card. Each card contributes
@@ -347,12 +269,6 @@ fn by_environment(cards: &[Scorecard]) -> Vec<(&str, Vec<Level>)> {
         .into_iter()
         .map(|environment| (environment.id.as_str(), levels_of(environment)))
         .collect()
-}
-
-fn svg_start(height: f64, label: &str) -> String {
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" role=\"img\" aria-label=\"{label}\" viewBox=\"0 0 {WIDTH} {height:.1}\">\n"
-    )
 }
 
 #[cfg(test)]

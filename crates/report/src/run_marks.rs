@@ -1,14 +1,9 @@
 //! Drawing plots that compare runs: text, lines, and a mark for each run.
 //!
-//! Invariants: the marks of different runs differ by shape and not only by colour. Text is escaped by
-//! a template. The colours are in `compare.css`, so that plots work on light and dark pages and in
-//! print.
+//! Invariant: the marks of different runs differ by shape and not only by colour. The colours are in
+//! `compare.css`, so that plots work on light and dark pages and in print.
 
-use std::fmt::Write as _;
-
-use askama::Template;
-
-use crate::html::render;
+use crate::svg::{Content, Px, Svg};
 
 pub(crate) const WIDTH: f64 = 720.0;
 
@@ -17,57 +12,46 @@ pub(crate) const MARKS: usize = 6;
 
 /// An SVG plot under construction.
 pub(crate) struct Plot {
-    svg: String,
+    svg: Svg,
     height: f64,
-}
-
-#[derive(Template)]
-#[template(source = "{{ text }}", ext = "svg")]
-struct Escaped<'a> {
-    text: &'a str,
-}
-
-/// Escapes text for SVG and HTML.
-pub(crate) fn escaped(text: &str) -> String {
-    render(&Escaped { text })
 }
 
 impl Plot {
     pub(crate) const fn new() -> Self {
         Self {
-            svg: String::new(),
+            svg: Svg::new(),
             height: 0.0,
         }
     }
 
     pub(crate) fn text(&mut self, class: &str, x: f64, y: f64, text: &str) {
-        let _ = writeln!(
-            self.svg,
-            r#"<text class="{class}" x="{x:.1}" y="{y:.1}">{}</text>"#,
-            escaped(text)
-        );
+        self.svg.text(class, x, y, text);
         self.height = self.height.max(y + 8.0);
     }
 
     /// Draws a path. `title` is shown when the pointer is over it.
     pub(crate) fn path(&mut self, class: &str, d: &str, title: &str) {
         if title.is_empty() {
-            let _ = writeln!(self.svg, r#"<path class="{class}" d="{d}"/>"#);
+            self.svg.path(class, d);
         } else {
-            let _ = writeln!(
-                self.svg,
-                r#"<path class="{class}" d="{d}"><title>{}</title></path>"#,
-                escaped(title)
-            );
+            self.svg.titled_path(class, d, title);
         }
     }
 
     pub(crate) fn rect(&mut self, class: &str, at: [f64; 4], opacity: f64, title: &str) {
         let [x, y, width, height] = at;
-        let _ = writeln!(
-            self.svg,
-            r#"<rect class="{class}" x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}" rx="2" fill-opacity="{opacity:.3}"><title>{}</title></rect>"#,
-            escaped(title)
+        self.svg.element(
+            "rect",
+            &[
+                ("class", &class),
+                ("x", &Px(x)),
+                ("y", &Px(y)),
+                ("width", &Px(width)),
+                ("height", &Px(height)),
+                ("rx", &2),
+                ("fill-opacity", &format_args!("{opacity:.3}")),
+            ],
+            Content::Title(title),
         );
         self.height = self.height.max(y + height + 4.0);
     }
@@ -119,12 +103,7 @@ impl Plot {
 
     /// Returns the SVG element. `label` describes it for screen readers.
     pub(crate) fn finish(self, label: &str) -> String {
-        format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" role=\"img\" aria-label=\"{}\" viewBox=\"0 0 {WIDTH} {:.1}\">\n{}</svg>\n",
-            escaped(label),
-            self.height,
-            self.svg
-        )
+        self.svg.finish("plot", (WIDTH, self.height), label, "")
     }
 }
 

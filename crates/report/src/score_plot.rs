@@ -2,9 +2,11 @@
 //! cost contribute.
 //!
 //! Invariant: the curve ends at the mean score. The plot uses the text colour, as the other plots
-//! do. It contains no external text.
+//! do.
 
 use std::fmt::Write as _;
+
+use crate::svg::Svg;
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 300.0;
@@ -12,6 +14,16 @@ const LEFT: f64 = 52.0;
 const RIGHT: f64 = 640.0;
 const TOP: f64 = 16.0;
 const BOTTOM: f64 = 256.0;
+
+const STYLE: &str = "
+.plot text { font: 12px system-ui, sans-serif; fill: currentColor; }
+.plot .quiet { opacity: 0.65; }
+.plot .mid { text-anchor: middle; }
+.plot .end { text-anchor: end; }
+.plot .grid { stroke: currentColor; opacity: 0.14; fill: none; }
+.plot .curve { stroke: currentColor; stroke-width: 2; fill: none; }
+.plot .dot { fill: currentColor; }
+";
 
 /// The unit of costs in a [`score_plot`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,32 +59,18 @@ pub fn score_plot(tasks: &[(f64, f64)], unit: CostUnit) -> Option<String> {
     let total = tasks.iter().map(|task| task.1).sum::<f64>() / count;
     let (end, step) = axis(total);
     let y = |share: f64| BOTTOM - (BOTTOM - TOP) * share / end;
-    let mut svg = format!(
-        "<svg class=\"plot\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"Score of tasks up to a cost\">\n<style>.plot text{{font:12px system-ui,sans-serif;fill:currentColor}}\
-         .plot .quiet{{opacity:.65}}.plot .mid{{text-anchor:middle}}.plot .end{{text-anchor:end}}.plot .grid{{stroke:currentColor;opacity:.14;fill:none}}\
-         .plot .curve{{stroke:currentColor;stroke-width:2;fill:none}}.plot .dot{{fill:currentColor}}</style>\n"
-    );
+    let mut svg = Svg::new();
     let mut share = 0.0;
     while share <= end + 1e-9 {
-        let _ = writeln!(
-            svg,
-            r#"<path class="grid" d="M{LEFT} {0:.1}H{RIGHT}"/><text class="quiet end" x="{1:.1}" y="{2:.1}">{3:.0} %</text>"#,
-            y(share),
-            LEFT - 8.0,
-            y(share) + 4.0,
-            100.0 * share
-        );
+        let text = format!("{:.0} %", 100.0 * share);
+        svg.path("grid", &format!("M{LEFT} {:.1}H{RIGHT}", y(share)));
+        svg.text("quiet end", LEFT - 8.0, y(share) + 4.0, &text);
         share += step;
     }
     let mut tick = first;
     while tick <= last * 1.0001 {
-        let _ = writeln!(
-            svg,
-            r#"<path class="grid" d="M{0:.1} {TOP}V{BOTTOM}"/><text class="quiet mid" x="{0:.1}" y="{1:.1}">{2}</text>"#,
-            x(tick),
-            BOTTOM + 18.0,
-            label(tick, unit)
-        );
+        svg.path("grid", &format!("M{:.1} {TOP}V{BOTTOM}", x(tick)));
+        svg.text("quiet mid", x(tick), BOTTOM + 18.0, &label(tick, unit));
         tick *= 10.0;
     }
     let axis_label = if unit == CostUnit::UsDollars {
@@ -80,12 +78,8 @@ pub fn score_plot(tasks: &[(f64, f64)], unit: CostUnit) -> Option<String> {
     } else {
         "seconds per task"
     };
-    let _ = writeln!(
-        svg,
-        r#"<text class="quiet mid" x="{:.1}" y="{:.1}">{axis_label}</text>"#,
-        (LEFT + RIGHT) / 2.0,
-        BOTTOM + 38.0
-    );
+    let middle = (LEFT + RIGHT) / 2.0;
+    svg.text("quiet mid", middle, BOTTOM + 38.0, axis_label);
     let mut path = format!("M{LEFT:.1} {:.1}", y(0.0));
     let mut sum = 0.0;
     for (cost, score) in &tasks {
@@ -95,22 +89,23 @@ pub fn score_plot(tasks: &[(f64, f64)], unit: CostUnit) -> Option<String> {
         }
     }
     let _ = write!(path, "H{:.1}", x(max));
-    let _ = writeln!(svg, r#"<path class="curve" d="{path}"/>"#);
+    svg.path("curve", &path);
     let mean = tasks.iter().map(|task| task.0).sum::<f64>() / count;
-    let _ = writeln!(
-        svg,
-        r#"<circle class="dot" cx="{:.1}" cy="{:.1}" r="4"/><text x="{:.1}" y="{:.1}">{:.1} %</text><text class="quiet" x="{:.1}" y="{:.1}">mean {}</text>"#,
-        x(max),
-        y(total),
-        x(max) + 9.0,
-        y(total) + 4.0,
-        100.0 * total,
+    let (score, mean) = (format!("{:.1} %", 100.0 * total), label(mean, unit));
+    svg.circle("dot", (x(max), y(total)), 4.0, &score);
+    svg.text("", x(max) + 9.0, y(total) + 4.0, &score);
+    svg.text(
+        "quiet",
         x(max) + 9.0,
         y(total) + 20.0,
-        label(mean, unit)
+        &format!("mean {mean}"),
     );
-    svg.push_str("</svg>\n");
-    Some(svg)
+    Some(svg.finish(
+        "plot",
+        (WIDTH, HEIGHT),
+        "Score of tasks up to a cost",
+        STYLE,
+    ))
 }
 
 /// Returns the end of the score axis and the distance of its grid lines.

@@ -3,17 +3,15 @@
 //! Invariant: a cell is a square of whole pixels in exactly its colour, and the space between grids
 //! has a colour that no cell has. Wrong cells of an attempt are outlined in black and white, which
 //! is visible on every colour. If the size of an attempt is wrong, a dashed frame shows the
-//! expected size. In SVG, templates write the titles, which may be external text; everything else
-//! is numbers.
+//! expected size.
 
 use std::fmt::Write as _;
 
-use askama::Template;
 use rhae_engine::PALETTE;
 use rhae_tasks::{Grid, Task};
 
-use crate::html::render;
 use crate::picture::{GAP, PictureError, encode};
+use crate::svg::{Attributes, Content, Svg};
 use crate::task_scene::{Panel, SceneRow, task_scene, wrong_cells};
 
 /// For each of the ten colours of static tasks, its index in the sixteen-colour palette, which
@@ -22,6 +20,12 @@ pub const TASK_COLORS: [u8; 10] = [5, 9, 8, 14, 11, 2, 6, 12, 10, 13];
 
 const WHITE: u8 = 0;
 const BLACK: u8 = 5;
+
+const SCENE_STYLE: &str = "
+.scene { font: 12px system-ui, sans-serif; }
+.row { fill: #e4e6ea; }
+.panel { fill: #fff; font-weight: 600; }
+";
 
 /// Draws a task as a PNG, each cell `zoom` pixels wide. Tests without a known solution show only
 /// their input.
@@ -185,22 +189,6 @@ impl Canvas {
     }
 }
 
-#[derive(Template)]
-#[template(path = "row_title.svg")]
-struct RowTitle<'a> {
-    x: f64,
-    y: f64,
-    title: &'a str,
-}
-
-#[derive(Template)]
-#[template(path = "panel_title.svg")]
-struct PanelTitle<'a> {
-    x: f64,
-    y: f64,
-    title: &'a str,
-}
-
 /// Draws rows of grids with their titles as SVG, each cell `zoom` wide. The picture has its own
 /// background and looks the same on light and dark pages.
 pub fn scene_svg(rows: &[SceneRow<'_>], zoom: usize) -> String {
@@ -223,50 +211,49 @@ pub fn scene_svg(rows: &[SceneRow<'_>], zoom: usize) -> String {
     let width = columns.iter().sum::<f64>() + margin;
     let full = |row: &SceneRow<'_>| tallest(row) as f64 * zoom + 2.0 * line + margin;
     let total = rows.iter().map(full).sum::<f64>() + margin;
-    let mut svg = format!(
-        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {total:.0}" width="{width:.0}" height="{total:.0}" font-family="system-ui, sans-serif" font-size="12"><rect width="100%" height="100%" fill="#505866"/>"##
-    );
+    let mut svg = Svg::new();
+    let background: &Attributes<'_> = &[
+        ("width", &"100%"),
+        ("height", &"100%"),
+        ("fill", &"#505866"),
+    ];
+    svg.element("rect", background, Content::Empty);
     let mut y = margin;
     for row in rows {
-        svg.push_str(&render(&RowTitle {
-            x: margin,
-            y: y + 10.0,
-            title: &row.title,
-        }));
+        svg.text("row", margin, y + 10.0, &row.title);
         let mut x = margin;
         for (panel, column) in row.panels.iter().zip(&columns) {
             let top = y + 2.0 * line;
-            svg.push_str(&render(&PanelTitle {
-                x,
-                y: top - 8.0,
-                title: &panel.title,
-            }));
-            let _ = write!(
-                svg,
-                r#"<g transform="translate({x:.1} {top:.1}) scale({zoom})">"#
-            );
-            cells(&mut svg, panel);
-            svg.push_str("</g>");
+            svg.text("panel", x, top - 8.0, &panel.title);
+            let place = format!("translate({x:.1} {top:.1}) scale({zoom})");
+            svg.group(&[("transform", &place)], |svg| cells(svg, panel));
             x += column;
         }
         y += full(row);
     }
-    svg.push_str("</svg>\n");
-    svg
+    svg.finish_fixed("scene", (width, total), "Grids of a task", SCENE_STYLE)
 }
 
 /// Draws the cells of a panel, with one rectangle per run of one colour, and its marks. A cell is
 /// one unit wide.
-fn cells(svg: &mut String, panel: &Panel<'_>) {
+fn cells(svg: &mut Svg, panel: &Panel<'_>) {
     let Some(grid) = panel.grid else { return };
     for (y, row) in grid.rows().enumerate() {
         let mut x = 0;
         for run in row.chunk_by(|a, b| a == b) {
             let [red, green, blue] = PALETTE[usize::from(TASK_COLORS[usize::from(run[0])])];
             let wide = run.len();
-            let _ = write!(
-                svg,
-                r##"<rect x="{x}" y="{y}" width="{wide}" height="1" fill="#{red:02x}{green:02x}{blue:02x}"/>"##
+            let color = format!("#{red:02x}{green:02x}{blue:02x}");
+            svg.element(
+                "rect",
+                &[
+                    ("x", &x),
+                    ("y", &y),
+                    ("width", &wide),
+                    ("height", &1),
+                    ("fill", &color),
+                ],
+                Content::Empty,
             );
             x += wide;
         }
@@ -274,34 +261,55 @@ fn cells(svg: &mut String, panel: &Panel<'_>) {
     let (width, height) = (grid.width(), grid.height());
     let across: String = (1..height).map(|y| format!("M0 {y}H{width}")).collect();
     let down: String = (1..width).map(|x| format!("M{x} 0V{height}")).collect();
-    let _ = write!(
-        svg,
-        r##"<path d="{across}{down}" stroke="#505866" stroke-width="0.04"/>"##
-    );
+    stroke(svg, &(across + &down), "#505866", "0.04");
     if let Some(expected) = panel.expected {
-        svg.push_str(&marks(grid, expected));
+        draw_marks(svg, grid, expected);
     }
 }
 
 /// Returns the marks of an attempt in units of cells: outlines around wrong cells, and a frame of
 /// the expected size if the sizes differ.
 pub(crate) fn marks(grid: &Grid, expected: &Grid) -> String {
-    let mut svg = String::new();
+    let mut svg = Svg::new();
+    draw_marks(&mut svg, grid, expected);
+    svg.into_elements()
+}
+
+fn draw_marks(svg: &mut Svg, grid: &Grid, expected: &Grid) {
     let outline = outline(&wrong_cells(grid, expected));
     if !outline.is_empty() {
-        let _ = write!(
-            svg,
-            r##"<path d="{outline}" fill="none" stroke="#fff" stroke-width="0.3"/><path d="{outline}" fill="none" stroke="#000" stroke-width="0.12"/>"##
-        );
+        stroke(svg, &outline, "#fff", "0.3");
+        stroke(svg, &outline, "#000", "0.12");
     }
     if !grid.same_size(expected) {
         let (width, height) = (expected.width(), expected.height());
-        let _ = write!(
-            svg,
-            r##"<rect width="{width}" height="{height}" fill="none" stroke="#000" stroke-width="0.2"/><rect width="{width}" height="{height}" fill="none" stroke="#fff" stroke-width="0.2" stroke-dasharray="0.5"/>"##
-        );
+        for (color, is_dashed) in [("#000", false), ("#fff", true)] {
+            let attributes: &Attributes<'_> = &[
+                ("width", &width),
+                ("height", &height),
+                ("fill", &"none"),
+                ("stroke", &color),
+                ("stroke-width", &"0.2"),
+                ("stroke-dasharray", &"0.5"),
+            ];
+            let count = attributes.len() - usize::from(!is_dashed);
+            svg.element("rect", &attributes[..count], Content::Empty);
+        }
     }
-    svg
+}
+
+/// Draws a path as a line of this color and width.
+fn stroke(svg: &mut Svg, d: &str, color: &str, width: &str) {
+    svg.element(
+        "path",
+        &[
+            ("d", &d),
+            ("fill", &"none"),
+            ("stroke", &color),
+            ("stroke-width", &width),
+        ],
+        Content::Empty,
+    );
 }
 
 /// Returns the border between these cells and all others as a path.
