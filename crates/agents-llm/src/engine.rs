@@ -81,12 +81,13 @@ pub trait Toolbox {
         engine: &mut Engine<'_>,
     ) -> Result<ToolOutput, AgentError>;
 
-    /// Returns whether calls of this tool run at the same time if they are in one reply.
-    fn runs_together(&self, _name: &str) -> bool {
+    /// Returns whether a call runs at the same time as those next to it in the reply for which this is
+    /// also true.
+    fn runs_together(&self, _name: &str, _arguments: &Value) -> bool {
         false
     }
 
-    /// Executes calls of a tool for which [`runs_together`](Self::runs_together) is true. Returns their
+    /// Executes several calls for which [`runs_together`](Self::runs_together) is true. Returns their
     /// outputs in order.
     ///
     /// # Errors
@@ -94,12 +95,14 @@ pub trait Toolbox {
     /// Returns an error if the play cannot continue.
     fn call_together(
         &mut self,
-        name: &str,
-        arguments: &[&Value],
+        calls: &[ToolCall],
         engine: &mut Engine<'_>,
     ) -> Result<Vec<ToolOutput>, AgentError> {
-        let calls = arguments.iter();
-        calls.map(|one| self.call(name, one, engine)).collect()
+        let mut calls = calls.iter();
+        calls.try_fold(Vec::new(), |mut outputs, call| {
+            outputs.push(self.call(&call.name, &call.arguments, engine)?);
+            Ok(outputs)
+        })
     }
 
     /// Returns whether the turn ends after the calls of the current reply.
@@ -431,34 +434,35 @@ impl<'log> Engine<'log> {
         Ok(TurnEnd::Limit(iterations))
     }
 
-    /// Executes the calls of a reply, after a check of each of them.
+    /// Executes the calls of a reply in order, after a check of each of them. Neighbours that run
+    /// together are executed at the same time.
     fn execute_all(
         &mut self,
         chat: &Chat,
         calls: &[ToolCall],
         toolbox: &mut dyn Toolbox,
     ) -> Result<Vec<ToolOutput>, AgentError> {
-        let name = calls.first().map_or("", |call| call.name.as_str());
-        let is_together = |call: &ToolCall| call.name == name && check(chat, call).is_ok();
-        if calls.len() > 1 && toolbox.runs_together(name) && calls.iter().all(is_together) {
-            let arguments: Vec<&Value> = calls.iter().map(|call| &call.arguments).collect();
-            let start = |arguments: &&Value| self.start_call(chat, name, &input_text(arguments));
-            let traced: Vec<OpenCall> = arguments.iter().map(start).collect();
-            let outputs = toolbox.call_together(name, &arguments, self)?;
-            for (traced, output) in traced.iter().zip(&outputs) {
+        let mut outputs = Vec::new();
+        let mut rest = calls;
+        while let Some(first) = rest.first() {
+            let is_together = |call: &&ToolCall| {
+                check(chat, call).is_ok() && toolbox.runs_together(&call.name, &call.arguments)
+            };
+            let count = rest.iter().take_while(is_together).count().max(1);
+            let (group, later) = rest.split_at(count);
+            rest = later;
+            let start =
+                |call: &ToolCall| self.start_call(chat, &call.name, &input_text(&call.arguments));
+            let traced: Vec<OpenCall> = group.iter().map(start).collect();
+            let done = match check(chat, first) {
+                _ if count > 1 => toolbox.call_together(group, self)?,
+                Ok(()) => vec![toolbox.call(&first.name, &first.arguments, self)?],
+                Err(problem) => vec![ToolOutput::error(problem)],
+            };
+            for (traced, output) in traced.iter().zip(&done) {
                 self.end_call(traced, output);
             }
-            return Ok(outputs);
-        }
-        let mut outputs = Vec::new();
-        for call in calls {
-            let traced = self.start_call(chat, &call.name, &input_text(&call.arguments));
-            let output = match check(chat, call) {
-                Ok(()) => toolbox.call(&call.name, &call.arguments, self)?,
-                Err(problem) => ToolOutput::error(problem),
-            };
-            self.end_call(&traced, &output);
-            outputs.push(output);
+            outputs.extend(done);
         }
         Ok(outputs)
     }

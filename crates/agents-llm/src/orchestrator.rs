@@ -5,9 +5,11 @@
 //! interpreter of its own, a bounded number of actions, and reports a value of a requested form.
 //! All of them share the history of the play and a list of memories.
 //!
-//! **Invariant:** at any time one agent works. A play is therefore a sequence of requests, which a
-//! resumed play repeats from the log.
+//! **Invariant:** an agent that may act works alone. Agents whose tasks have no actions may work at the
+//! same time: each has a branch of the log, the same history, and a copy of the memories. A resumed
+//! play therefore repeats all requests from the log, whatever their order was.
 
+mod concurrent_tasks;
 mod member;
 mod memories;
 mod returns;
@@ -120,7 +122,7 @@ impl Orchestrator {
 impl Player for Orchestrator {
     fn play(&mut self, game: &mut Game) -> Result<(), AgentError> {
         let mut shared = Shared {
-            timeline: Timeline::new(game.current()),
+            timeline: Arc::new(Timeline::new(game.current())),
             memories: Memories::default(),
             prompts: self.settings.prompts.clone(),
             runtime: Arc::clone(&self.runtime),

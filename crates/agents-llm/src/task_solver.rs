@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rhae_agents::AgentError;
-use rhae_llm::{Parameter, Reply, Request, Tool};
+use rhae_llm::{Parameter, Reply, Request, Tool, ToolCall};
 use serde_json::{Value, json};
 
 use crate::code::{CodeRuntime, Interpreter, NoFunctions};
@@ -413,25 +413,25 @@ impl Toolbox for AgentTools<'_, '_> {
                 };
                 self.interpreter.run(code, &news, &mut NoFunctions, engine)
             }
-            _ => Ok(ToolOutput::error(format!("there is no tool `{name}`"))),
+            _ => Ok(unknown_tool(name)),
         }
     }
 
-    fn runs_together(&self, name: &str) -> bool {
-        name == "call_agent"
+    fn runs_together(&self, name: &str, _: &Value) -> bool {
+        name == "call_agent" && self.result.is_none()
     }
 
     fn call_together(
         &mut self,
-        name: &str,
-        arguments: &[&Value],
+        calls: &[ToolCall],
         engine: &mut Engine<'_>,
     ) -> Result<Vec<ToolOutput>, AgentError> {
         if !self.delegates(engine) {
-            let calls = arguments.iter();
-            return calls.map(|one| self.call(name, one, engine)).collect();
+            let unknown = |call: &ToolCall| unknown_tool(&call.name);
+            return Ok(calls.iter().map(unknown).collect());
         }
-        self.call_agents(arguments, engine)
+        let works: Vec<&Value> = calls.iter().map(|call| &call.arguments).collect();
+        self.call_agents(&works, engine)
     }
 
     fn ends_turn(&self) -> bool {
@@ -444,4 +444,8 @@ impl Toolbox for AgentTools<'_, '_> {
             None => "This is your last request. Hand in your best program with `submit` now.",
         }
     }
+}
+
+fn unknown_tool(name: &str) -> ToolOutput {
+    ToolOutput::error(format!("there is no tool `{name}`"))
 }

@@ -42,6 +42,7 @@ impl Status {
 }
 
 /// One entry: the start of an attempt, or a step.
+#[derive(Clone)]
 struct Entry {
     /// The number of the step; the starts of attempts have that of the step before.
     number: usize,
@@ -56,6 +57,7 @@ struct Entry {
 }
 
 /// The timeline of a play.
+#[derive(Clone)]
 pub(crate) struct Timeline {
     entries: Vec<Entry>,
     steps: usize,

@@ -1,5 +1,7 @@
 //! The agents that the orchestrator starts: each works on a task until it reports a value.
 
+use std::sync::Arc;
+
 use rhae_agents::AgentError;
 use rhae_engine::{Action, ActionKind, PlayState};
 use rhae_llm::{Parameter, Tool};
@@ -12,12 +14,27 @@ use crate::action_text::parse_action;
 use crate::board::interior_changed;
 use crate::engine::{Chat, Engine, ToolOutput, Toolbox, TurnEnd};
 use crate::harness_agent::{AgentSettings, shortened};
-use crate::threaded::Game;
+use crate::threaded::{Game, Observation};
 
 /// How often an agent is asked again, in a row, if it answers without a report.
 const MAX_NUDGES: u32 = 2;
 /// The actions of one call of `act`.
 const MAX_BATCH: usize = 50;
+
+/// What an agent can do in the play during a task.
+pub(super) enum Access<'a> {
+    Act(&'a mut Game),
+    Watch(&'a Observation),
+}
+
+impl Access<'_> {
+    pub(super) fn current(&self) -> &Observation {
+        match self {
+            Self::Act(game) => game.current(),
+            Self::Watch(current) => current,
+        }
+    }
+}
 
 /// A task for an agent.
 pub(super) struct Task {
@@ -25,6 +42,17 @@ pub(super) struct Task {
     pub(super) returns: Returns,
     /// The number of actions that the agent may take.
     pub(super) actions: u32,
+}
+
+impl Task {
+    /// Returns what an agent with this task can do in a play.
+    pub(super) fn access<'a>(&self, game: &'a mut Game) -> Access<'a> {
+        if self.actions == 0 {
+            Access::Watch(game.current())
+        } else {
+            Access::Act(game)
+        }
+    }
 }
 
 /// An agent. It keeps its conversation and its interpreter between tasks.
@@ -54,18 +82,19 @@ impl Member {
         }
     }
 
-    /// Works on a task. Returns the reported value, or why there is none, and the actions taken.
+    /// Works on a task until there is a report, or a reason why there is none.
     pub(super) fn work(
         &mut self,
         task: &Task,
-        game: &mut Game,
+        mut access: Access<'_>,
         shared: &mut Shared,
         engine: &mut Engine<'_>,
-    ) -> Result<(Result<Value, String>, u32), AgentError> {
-        let message = self.message(task, game, shared);
+    ) -> Result<TaskResult, AgentError> {
+        let message = self.message(task, access.current(), shared);
         self.chat.conversation().set_reminder(message.clone());
         self.chat.say(message);
         let mut used = 0;
+        let mut value = Err(format!("no report in {} answers", MAX_NUDGES + 1));
         for _ in 0..=MAX_NUDGES {
             let context_tokens = self.chat.conversation().tokens();
             let mut tools = MemberTools {
@@ -73,33 +102,37 @@ impl Member {
                 role: self.role,
                 task,
                 notebook: &mut self.notebook,
-                game: &mut *game,
+                access: &mut access,
                 shared: &mut *shared,
                 used: &mut used,
                 context_tokens,
                 report: None,
             };
             let end = engine.turn(&mut self.chat, &mut tools)?;
-            if let Some(value) = tools.report.take() {
-                return Ok((Ok(value), used));
+            if let Some(report) = tools.report.take() {
+                value = Ok(report);
+                break;
             }
             if let TurnEnd::Limit(limit) = end {
-                return Ok((Err(format!("no report: {limit}")), used));
+                value = Err(format!("no report: {limit}"));
+                break;
             }
             self.chat.say(shared.prompts.fill("no_report", &[]));
         }
-        let problem = format!("no report in {} answers", MAX_NUDGES + 1);
-        Ok((Err(problem), used))
+        Ok(TaskResult {
+            value,
+            used,
+            level: access.current().levels_completed + 1,
+        })
     }
 
     /// Returns the message with which a task begins.
-    fn message(&self, task: &Task, game: &Game, shared: &Shared) -> String {
-        let current = game.current();
+    fn message(&self, task: &Task, current: &Observation, shared: &Shared) -> String {
         let budget = if self.role.can_act() {
             format!(
                 "You may take {} actions. Offered actions: {}.",
                 task.actions,
-                offered(game)
+                offered(current)
             )
         } else {
             String::new()
@@ -158,13 +191,8 @@ pub(crate) fn report_tool() -> Tool {
 }
 
 /// The names of the offered actions, separated by commas.
-pub(super) fn offered(game: &Game) -> String {
-    let names: Vec<&str> = game
-        .current()
-        .available
-        .iter()
-        .map(ActionKind::name)
-        .collect();
+fn offered(current: &Observation) -> String {
+    let names: Vec<&str> = current.available.iter().map(ActionKind::name).collect();
     names.join(", ")
 }
 
@@ -175,18 +203,18 @@ pub(super) fn restart_if_needed(game: &mut Game, shared: &mut Shared) -> Result<
     let needs_start = current.available.is_empty() && !shared.timeline.is_untouched();
     if is_lost || needs_start {
         let after = game.step(Action::Reset, None)?;
-        shared.timeline.restart(after);
+        Arc::make_mut(&mut shared.timeline).restart(after);
     }
     Ok(is_lost || needs_start)
 }
 
 /// The tools of an agent during a task.
-struct MemberTools<'a> {
+struct MemberTools<'a, 'game> {
     name: &'a str,
     role: Role,
     task: &'a Task,
     notebook: &'a mut Notebook,
-    game: &'a mut Game,
+    access: &'a mut Access<'game>,
     shared: &'a mut Shared,
     /// The actions taken in this task.
     used: &'a mut u32,
@@ -194,7 +222,7 @@ struct MemberTools<'a> {
     report: Option<Value>,
 }
 
-impl MemberTools<'_> {
+impl MemberTools<'_, '_> {
     fn act(&mut self, arguments: &Value) -> Result<ToolOutput, AgentError> {
         if *self.used >= self.task.actions {
             return Ok(ToolOutput::error(
@@ -243,7 +271,7 @@ impl MemberTools<'_> {
         } else {
             timeline.describe(first, usize::MAX, false)
         };
-        let current = self.game.current();
+        let current = self.access.current();
         Ok(ToolOutput::text(format!(
             "{steps}{executed} of {} actions were executed: {}. Level {} of {}. {} actions are left.",
             texts.len(),
@@ -266,7 +294,7 @@ impl MemberTools<'_> {
     }
 
     fn parse(&self, text: &str) -> Result<Action, String> {
-        let available = self.game.current().available;
+        let available = self.access.current().available;
         match parse_action(text) {
             // A RESET of an untouched level would restart the whole game.
             Some(Action::Reset) if self.shared.timeline.is_untouched() => {
@@ -276,7 +304,7 @@ impl MemberTools<'_> {
             Some(action) if available.contains(action.kind()) => Ok(action),
             _ => Err(format!(
                 "`{text}` is not an offered action; offered are {}, and a click is written `ACTION6(row, column)`",
-                offered(self.game)
+                offered(self.access.current())
             )),
         }
     }
@@ -287,18 +315,22 @@ impl MemberTools<'_> {
         action: Action,
         reasoning: Option<Value>,
     ) -> Result<Option<&'static str>, AgentError> {
+        let Access::Act(game) = &mut *self.access else {
+            return Ok(Some("this task has no actions"));
+        };
+        let timeline = &mut self.shared.timeline;
         if action == Action::Reset {
-            let after = self.game.step(action, reasoning)?;
-            self.shared.timeline.restart(after);
+            let after = game.step(action, reasoning)?;
+            Arc::make_mut(timeline).restart(after);
             return Ok(None);
         }
-        let before = self.game.current().clone();
+        let before = game.current().clone();
         *self.used += 1;
-        let after = self.game.step(action, reasoning)?;
-        self.shared.timeline.add(action, &before, after);
+        let after = game.step(action, reasoning)?;
+        Arc::make_mut(timeline).add(action, &before, after);
         let is_completed = after.levels_completed != before.levels_completed;
         let is_unchanged = !interior_changed(before.settled(), after.settled());
-        Ok(if restart_if_needed(self.game, self.shared)? {
+        Ok(if restart_if_needed(game, self.shared)? {
             Some("the level was lost and has been restarted")
         } else if is_completed {
             Some("the level is completed; report now")
@@ -310,7 +342,7 @@ impl MemberTools<'_> {
     }
 }
 
-impl Toolbox for MemberTools<'_> {
+impl Toolbox for MemberTools<'_, '_> {
     fn tools(&self) -> Vec<Tool> {
         tools(self.role)
     }
@@ -337,11 +369,12 @@ impl Toolbox for MemberTools<'_> {
                 let Self {
                     notebook,
                     shared,
-                    game,
+                    access,
                     ..
                 } = self;
-                let output =
-                    study::call((name, arguments), self.name, notebook, shared, game, engine)?;
+                let current = access.current();
+                let call = (name, arguments);
+                let output = study::call(call, self.name, notebook, shared, current, engine)?;
                 Ok(output
                     .unwrap_or_else(|| ToolOutput::error(format!("there is no tool `{name}`"))))
             }
@@ -357,22 +390,31 @@ impl Toolbox for MemberTools<'_> {
     }
 }
 
-/// Describes the result of a task, for the orchestrator.
-pub(super) fn result_text(
-    member: &Member,
-    result: &Result<Value, String>,
+/// The result of a task.
+pub(super) struct TaskResult {
+    /// The reported value, or why there is none.
+    value: Result<Value, String>,
+    /// The actions taken.
     used: u32,
-    game: &Game,
-) -> String {
-    let current = game.current();
-    let mut description = json!({
-        "agent": member.name,
-        "actions_used": used,
-        "level": current.levels_completed + 1,
-    });
-    match result {
-        Ok(value) => description["value"] = value.clone(),
-        Err(problem) => description["problem"] = json!(problem),
+    /// The level after the task, from 1.
+    level: u8,
+}
+
+impl TaskResult {
+    /// Describes the result for the orchestrator.
+    pub(super) fn output(&self, agent: &str) -> ToolOutput {
+        let mut description = json!({
+            "agent": agent,
+            "actions_used": self.used,
+            "level": self.level,
+        });
+        match &self.value {
+            Ok(value) => description["value"] = value.clone(),
+            Err(problem) => description["problem"] = json!(problem),
+        }
+        ToolOutput {
+            text: description.to_string(),
+            is_error: self.value.is_err(),
+        }
     }
-    description.to_string()
 }

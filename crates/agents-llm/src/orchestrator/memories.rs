@@ -14,6 +14,7 @@ const SATURATION: f64 = 1.2;
 const LENGTH_WEIGHT: f64 = 0.75;
 
 /// One memory.
+#[derive(Clone)]
 struct Memory {
     number: usize,
     /// The agent that stored it.
@@ -37,19 +38,60 @@ impl Memory {
 }
 
 /// The memories of a play.
-#[derive(Default)]
+#[derive(Clone)]
 pub(super) struct Memories {
     memories: Vec<Memory>,
-    /// The number of the last memory.
-    last: usize,
+    /// The number of the next memory.
+    next: usize,
+    /// The difference between the numbers of new memories: copies number theirs differently.
+    stride: usize,
+}
+
+impl Default for Memories {
+    fn default() -> Self {
+        Self {
+            memories: Vec::new(),
+            next: 1,
+            stride: 1,
+        }
+    }
 }
 
 impl Memories {
+    /// Creates copies for agents that work at the same time. Each agent sees its own changes only,
+    /// and no two copies give a new memory the same number.
+    pub(super) fn fork(&self, count: usize) -> Vec<Self> {
+        let copy = |index| Self {
+            memories: self.memories.clone(),
+            next: self.next + index,
+            stride: count,
+        };
+        (0..count).map(copy).collect()
+    }
+
+    /// Takes over the changes of copies that [`fork`](Self::fork) created. The result depends only on
+    /// their order.
+    pub(super) fn join(&mut self, copies: Vec<Self>) {
+        let first_new = self.next;
+        for copy in copies {
+            let has = |number| copy.memories.iter().any(|memory| memory.number == number);
+            self.memories
+                .retain(|memory| memory.number >= first_new || has(memory.number));
+            self.next = self.next.max(copy.next);
+            let is_new = |memory: &Memory| memory.number >= first_new;
+            self.memories
+                .extend(copy.memories.into_iter().filter(is_new));
+        }
+        let excess = self.memories.len().saturating_sub(MAX_MEMORIES);
+        self.memories.drain(..excess);
+    }
+
     /// Stores a memory and returns its number.
     pub(super) fn add(&mut self, author: &str, step: usize, summary: &str, details: &str) -> usize {
-        self.last += 1;
+        let number = self.next;
+        self.next += self.stride;
         self.memories.push(Memory {
-            number: self.last,
+            number,
             author: author.to_owned(),
             step,
             summary: first_chars(summary, MAX_CHARS.0),
@@ -58,7 +100,7 @@ impl Memories {
         if self.memories.len() > MAX_MEMORIES {
             self.memories.remove(0);
         }
-        self.last
+        number
     }
 
     /// Removes a memory. Returns whether it existed.
@@ -184,6 +226,39 @@ mod tests {
         assert!(memories.forget(2) && !memories.forget(2));
         assert_eq!(memories.summaries().lines().count(), 2);
         assert_eq!(memories.add("solver-1", 10, "next", ""), 4);
+    }
+
+    #[test]
+    fn copies_are_joined_without_conflicts() {
+        let mut memories = Memories::default();
+        memories.add("a", 0, "first", "");
+        memories.add("a", 0, "second", "");
+        let mut copies = memories.fork(2);
+        assert_eq!(copies[1].add("c", 1, "of c", ""), 4);
+        assert_eq!(copies[0].add("b", 1, "of b", ""), 3);
+        assert_eq!(copies[0].add("b", 1, "again of b", ""), 5);
+        assert!(copies[0].forget(3) && copies[1].forget(1));
+        // Neither sees what the other one did.
+        assert_eq!(copies[0].summaries().lines().count(), 3);
+        assert_eq!(copies[1].summaries().lines().count(), 2);
+        memories.join(copies);
+        assert_eq!(
+            memories.summaries(),
+            "2 (a, step 0): second\n5 (b, step 1): again of b\n4 (c, step 1): of c"
+        );
+        let next = memories.add("a", 2, "next", "");
+        assert!(next > 5, "{next}");
+        // Full copies do not exceed the limit together.
+        for _ in 0..MAX_MEMORIES {
+            memories.add("a", 2, "more", "");
+        }
+        let mut copies = memories.fork(3);
+        for copy in &mut copies {
+            copy.add("d", 3, "one more", "");
+        }
+        memories.join(copies);
+        assert_eq!(memories.memories.len(), MAX_MEMORIES);
+        assert_eq!(memories.summaries().matches("one more").count(), 3);
     }
 
     #[test]

@@ -13,15 +13,30 @@ use crate::code::{CodeRuntime, Interpreter, NoFunctions};
 use crate::engine::{Engine, ToolOutput};
 use crate::perception::segmentation;
 use crate::prompts::PromptSet;
-use crate::threaded::Game;
+use crate::threaded::Observation;
 use crate::timeline::{Reader, Timeline};
 
 /// What all agents of a play share.
 pub(super) struct Shared {
-    pub(super) timeline: Timeline,
+    /// Agents that work at the same time read the same timeline.
+    pub(super) timeline: Arc<Timeline>,
     pub(super) memories: Memories,
     pub(super) prompts: PromptSet,
     pub(super) runtime: Arc<CodeRuntime>,
+}
+
+impl Shared {
+    /// Creates copies for agents that work at the same time. They can change only their memories,
+    /// which [`Memories::join`] combines.
+    pub(super) fn fork(&self, count: usize) -> Vec<Self> {
+        let copy = |memories| Self {
+            timeline: Arc::clone(&self.timeline),
+            memories,
+            prompts: self.prompts.clone(),
+            runtime: Arc::clone(&self.runtime),
+        };
+        self.memories.fork(count).into_iter().map(copy).collect()
+    }
 }
 
 /// The Python interpreter of one agent.
@@ -116,7 +131,7 @@ pub(super) fn call(
     author: &str,
     notebook: &mut Notebook,
     shared: &mut Shared,
-    game: &Game,
+    current: &Observation,
     engine: &mut Engine<'_>,
 ) -> Result<Option<ToolOutput>, AgentError> {
     let text = |field: &str| arguments[field].as_str().unwrap_or_default();
@@ -131,12 +146,12 @@ pub(super) fn call(
             let (first, last) = (number("first", 0), number("last", usize::MAX));
             ToolOutput::text(shared.timeline.describe(first, last, false))
         }
-        "look" => match look(arguments, &shared.timeline, game.current().settled()) {
+        "look" => match look(arguments, &shared.timeline, current.settled()) {
             Ok(text) => ToolOutput::text(text),
             Err(problem) => ToolOutput::error(problem),
         },
         "objects" => {
-            let objects = segmentation(game.current().settled(), |color| json!(color));
+            let objects = segmentation(current.settled(), |color| json!(color));
             ToolOutput::text(objects.to_string())
         }
         "python" => notebook.run(text("code"), &shared.timeline, engine)?,
@@ -196,7 +211,6 @@ mod tests {
     use rhae_engine::{Action, ActionSet, PlayState};
 
     use super::*;
-    use crate::threaded::Observation;
 
     #[test]
     fn parts_of_boards_are_shown() {

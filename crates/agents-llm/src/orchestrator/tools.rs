@@ -1,10 +1,11 @@
 //! The tools of the orchestrator: it studies the play and gives tasks to agents, but cannot act.
 
 use rhae_agents::AgentError;
-use rhae_llm::{Parameter, Tool};
+use rhae_llm::{Parameter, Tool, ToolCall};
 use serde_json::{Value, json};
 
-use super::member::{Member, Task, result_text};
+use super::concurrent_tasks;
+use super::member::{Member, Task};
 use super::returns::Returns;
 use super::role::Role;
 use super::study::{self, Notebook, Shared};
@@ -39,6 +40,32 @@ impl Team {
             names.join(", ")
         }
     }
+
+    /// Returns the index of the agent that the arguments name. The error is for the model.
+    fn index(&self, arguments: &Value) -> Result<usize, String> {
+        let name = arguments["agent"].as_str().unwrap_or_default();
+        let mut members = self.members.iter();
+        members
+            .position(|member| member.name == name)
+            .ok_or_else(|| {
+                format!(
+                    "there is no agent `{name}`; the agents are {}",
+                    self.names()
+                )
+            })
+    }
+
+    /// Returns the role of the agent to which a call gives a task.
+    fn role_of_call(&self, name: &str, arguments: &Value) -> Option<Role> {
+        match name {
+            "spawn" => arguments["role"].as_str().and_then(Role::parse),
+            "ask" => {
+                let index = self.index(arguments).ok()?;
+                Some(self.members[index].role)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Describes the tools.
@@ -46,7 +73,7 @@ pub(super) fn descriptions() -> Vec<Tool> {
     let mut tools = study::descriptions();
     tools.push(task_tool(
         "spawn",
-        "Starts a new agent with a task and waits for its report.",
+        "Starts a new agent with a task and waits for its report. Tasks without actions in one reply are worked on at the same time.",
         (
             "role",
             json!({"type": "string", "enum": super::role::NAMES, "description": "What the agent is for. A theorist cannot act."}),
@@ -96,87 +123,54 @@ pub(super) struct OrchestratorTools<'a> {
 }
 
 impl OrchestratorTools<'_> {
-    fn spawn(
-        &mut self,
-        arguments: &Value,
-        engine: &mut Engine<'_>,
-    ) -> Result<ToolOutput, AgentError> {
+    /// Resolves a call that gives a task, after it has started the agent if it is a new one. Returns
+    /// the index of the agent. The error is for the model.
+    fn assign(&mut self, name: &str, arguments: &Value) -> Result<(usize, Task), String> {
+        if name == "ask" {
+            let index = self.team.index(arguments)?;
+            let task = task(arguments, self.team.members[index].role)?;
+            return Ok((index, task));
+        }
         let role = arguments["role"].as_str().and_then(Role::parse);
-        let Some(role) = role else {
-            return Ok(ToolOutput::error(format!(
-                "`role` must be one of {}",
-                super::role::NAMES.join(", ")
-            )));
-        };
+        let role =
+            role.ok_or_else(|| format!("`role` must be one of {}", super::role::NAMES.join(", ")))?;
         if self.team.members.len() >= MAX_MEMBERS {
-            return Ok(ToolOutput::error(format!(
+            return Err(format!(
                 "there are {MAX_MEMBERS} agents already: {}; dismiss one first",
                 self.team.names()
-            )));
+            ));
         }
-        let task = match task(arguments, role) {
-            Ok(task) => task,
-            Err(problem) => return Ok(ToolOutput::error(problem)),
-        };
+        let task = task(arguments, role)?;
         self.team.started += 1;
         let member = Member::new(role, self.team.started, self.settings, self.shared);
         self.team.members.push(member);
-        let index = self.team.members.len() - 1;
-        self.give(index, &task, engine)
+        Ok((self.team.members.len() - 1, task))
     }
 
-    fn ask(
+    /// Gives a task and waits for its report.
+    fn give(
         &mut self,
+        name: &str,
         arguments: &Value,
         engine: &mut Engine<'_>,
     ) -> Result<ToolOutput, AgentError> {
-        let index = match self.index(arguments) {
-            Ok(index) => index,
+        let (index, task) = match self.assign(name, arguments) {
+            Ok(assigned) => assigned,
             Err(problem) => return Ok(ToolOutput::error(problem)),
         };
-        match task(arguments, self.team.members[index].role) {
-            Ok(task) => self.give(index, &task, engine),
-            Err(problem) => Ok(ToolOutput::error(problem)),
-        }
-    }
-
-    fn give(
-        &mut self,
-        index: usize,
-        task: &Task,
-        engine: &mut Engine<'_>,
-    ) -> Result<ToolOutput, AgentError> {
         let member = &mut self.team.members[index];
-        let (result, used) = member.work(task, self.game, self.shared, engine)?;
-        let text = result_text(member, &result, used, self.game);
-        Ok(ToolOutput {
-            text,
-            is_error: result.is_err(),
-        })
+        let result = member.work(&task, task.access(self.game), self.shared, engine)?;
+        Ok(result.output(&member.name))
     }
 
     fn dismiss(&mut self, arguments: &Value) -> ToolOutput {
-        match self.index(arguments) {
+        match self.team.index(arguments) {
             Ok(index) => {
                 let member = self.team.members.remove(index);
                 ToolOutput::text(format!("{} is dismissed", member.name))
             }
             Err(problem) => ToolOutput::error(problem),
         }
-    }
-
-    /// Returns the index of the agent that the arguments name.
-    fn index(&self, arguments: &Value) -> Result<usize, String> {
-        let name = arguments["agent"].as_str().unwrap_or_default();
-        let mut members = self.team.members.iter();
-        members
-            .position(|member| member.name == name)
-            .ok_or_else(|| {
-                format!(
-                    "there is no agent `{name}`; the agents are {}",
-                    self.team.names()
-                )
-            })
     }
 }
 
@@ -209,8 +203,7 @@ impl Toolbox for OrchestratorTools<'_> {
         engine: &mut Engine<'_>,
     ) -> Result<ToolOutput, AgentError> {
         match name {
-            "spawn" => self.spawn(arguments, engine),
-            "ask" => self.ask(arguments, engine),
+            "spawn" | "ask" => self.give(name, arguments, engine),
             "dismiss" => Ok(self.dismiss(arguments)),
             _ => {
                 let Self {
@@ -219,12 +212,40 @@ impl Toolbox for OrchestratorTools<'_> {
                     game,
                     ..
                 } = self;
-                let output =
-                    study::call((name, arguments), AUTHOR, notebook, shared, game, engine)?;
+                let (call, current) = ((name, arguments), game.current());
+                let output = study::call(call, AUTHOR, notebook, shared, current, engine)?;
                 Ok(output
                     .unwrap_or_else(|| ToolOutput::error(format!("there is no tool `{name}`"))))
             }
         }
+    }
+
+    /// Tasks without actions run together.
+    fn runs_together(&self, name: &str, arguments: &Value) -> bool {
+        let role = self.team.role_of_call(name, arguments);
+        role.is_some_and(|role| task(arguments, role).is_ok_and(|task| task.actions == 0))
+    }
+
+    fn call_together(
+        &mut self,
+        calls: &[ToolCall],
+        engine: &mut Engine<'_>,
+    ) -> Result<Vec<ToolOutput>, AgentError> {
+        let mut outputs: Vec<Option<ToolOutput>> = calls.iter().map(|_| None).collect();
+        let mut tasks: Vec<(usize, usize, Task)> = Vec::new();
+        for (number, call) in calls.iter().enumerate() {
+            match self.assign(&call.name, &call.arguments) {
+                Ok((index, task)) => tasks.push((index, number, task)),
+                Err(problem) => outputs[number] = Some(ToolOutput::error(problem)),
+            }
+        }
+        let members = &mut self.team.members;
+        let current = self.game.current();
+        let reports = concurrent_tasks::work(tasks, members, current, self.shared, engine)?;
+        for (number, output) in reports {
+            outputs[number] = Some(output);
+        }
+        Ok(outputs.into_iter().flatten().collect())
     }
 
     fn last_request(&self) -> &'static str {

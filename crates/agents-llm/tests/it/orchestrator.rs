@@ -3,6 +3,9 @@
 //! The scripted orchestrator starts an explorer, a theorist, a tester and a solver on the first
 //! level and asks the solver again on later ones. The agents know the stored solutions of kq19.
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use rhae_agents::AgentError;
 use rhae_agents_llm::{HarnessAgent, Limits, PythonLimits};
 use rhae_testkit::{Fault, Faults, ModelAnswer, ModelRequest, ModelServer, ServedRequest};
@@ -170,6 +173,110 @@ fn agents_of_all_roles_complete_three_levels() {
                 .any(|body| body.contains("the level is completed; report now"))
         );
     }
+}
+
+/// Returns the number in `Part N of the work` in the last task of an agent.
+fn part(request: &ModelRequest) -> Option<String> {
+    let said = request.turns.iter().rev();
+    let mut tasks = said.filter(|(is_model, text)| !is_model && text.contains("Your task:"));
+    let part = tasks.next()?.1.split("Part ").nth(1)?;
+    Some(part.split(' ').next().unwrap().to_owned())
+}
+
+/// Gives several tasks in one reply: first three without actions and one with, then three to agents
+/// that exist, two of them to the same one. The agents remember their part of the work and report it.
+fn parallel_team(request: &ModelRequest) -> ModelAnswer {
+    let several = |calls: Vec<(&str, Value)>| ModelAnswer {
+        text: "I divide the work.".to_owned(),
+        calls: calls
+            .into_iter()
+            .map(|(name, arguments)| (name.to_owned(), arguments.to_string()))
+            .collect(),
+    };
+    let work = |number: u32| format!("Part {number} of the work");
+    if request.tools.iter().any(|tool| tool == "spawn") {
+        return match request.results.len() {
+            0 => several(vec![
+                ("spawn", json!({"role": "theorist", "task": work(0)})),
+                ("spawn", json!({"role": "tester", "task": work(1), "actions": 0})),
+                ("spawn", json!({"role": "theorist", "task": work(2)})),
+                ("spawn", json!({"role": "explorer", "task": "Do one action.", "actions": 1})),
+            ]),
+            4 => several(vec![
+                ("ask", json!({"agent": "theorist-3", "task": work(3)})),
+                ("ask", json!({"agent": "theorist-1", "task": work(4)})),
+                ("ask", json!({"agent": "theorist-3", "task": work(5)})),
+            ]),
+            7 => ModelAnswer::call("spawn", &json!({"role": "solver", "task": "Complete the level."})),
+            _ => "done".to_owned().into(),
+        };
+    }
+    let Some(part) = part(request) else {
+        return member(request, true);
+    };
+    let last = &request.turns.last().unwrap().1;
+    if last.contains("Your task:") {
+        let idea = format!("idea of part {part}");
+        return ModelAnswer::call("remember", &json!({"summary": idea}));
+    }
+    if last.starts_with("stored") {
+        // Its code knows the history.
+        return ModelAnswer::call("python", &json!({"code": "print('steps', len(history))"}));
+    }
+    ModelAnswer::call("report", &json!({"value": {"summary": format!("part {part}: {last}")}}))
+}
+
+#[test]
+fn tasks_without_actions_run_at_the_same_time() {
+    let late = Faults::first(vec![Fault::Late(Duration::from_millis(80)); 20]);
+    let server = ModelServer::start(late, parallel_team);
+    let Some(agent) = agent(&server, FORMS[2], PythonLimits::default()) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let played = play(&agent, "kq19", &log, 1, 100);
+    assert_eq!((played.levels_completed, &played.error), (1, &None));
+    let concurrent = server.max_concurrent_requests();
+    assert!((2..=3).contains(&concurrent), "{concurrent}");
+    let served = server.served();
+    assert_eq!(
+        (played.spent.calls, tokens(&played)),
+        (served.len() as u64, billed(&served))
+    );
+    // The reports have the order of the tasks. The agents saw the board before the explorer acted,
+    // and the board after it in their second task.
+    let is_lead = |entry: &&ServedRequest| entry.body.to_string().contains("Starts a new agent");
+    let lead: Vec<String> = served
+        .iter()
+        .filter(is_lead)
+        .map(|entry| entry.body.to_string())
+        .collect();
+    let position = |text: &str| {
+        let found = lead[2].find(text);
+        found.unwrap_or_else(|| panic!("`{text}` is not in\n{}", lead[2]))
+    };
+    let reports = [0, 1, 2, 3, 4, 5].map(|part| {
+        let steps = if part < 3 { 1 } else { 2 };
+        position(&format!("part {part}: steps {steps}"))
+    });
+    assert!(reports.is_sorted(), "{reports:?}");
+    // All memories remain, whoever stored them, each with a number of its own.
+    for part in 0..6 {
+        position(&format!("): idea of part {part}"));
+    }
+    let bodies: String = served.iter().map(|entry| entry.body.to_string()).collect();
+    let numbers = bodies.split("stored as memory ").skip(1);
+    let numbers: BTreeSet<u32> = numbers
+        .map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>())
+        .map(|number| number.parse().unwrap())
+        .collect();
+    assert_eq!(numbers.len(), 6, "{numbers:?}");
+    // A resumed play repeats everything from the log, whatever the order of the answers was.
+    let repeated = play(&agent, "kq19", &log, 1, 100);
+    assert_eq!(repeated.actions, played.actions);
+    assert_eq!(repeated.reasoning, played.reasoning);
+    assert_eq!(server.served().len(), served.len());
 }
 
 #[test]
