@@ -93,6 +93,7 @@
 
 mod estimate;
 mod files;
+mod foreign_models;
 mod ledger;
 mod plan;
 mod report;
@@ -144,6 +145,17 @@ pub enum EvalError {
     /// The first request does not fit into a limit. Names the smallest limit that allows it.
     #[error("{0}")]
     SpendLimit(String),
+    /// Other users can change the folder of a run, which names the configuration file of its model.
+    #[error(
+        "the run in `{}` uses the models of `{models}`, which decides where your API key is sent, but {reason}; if it is what you started, repeat it with `--models`, or make the folder writable only by you",
+        folder.display()
+    )]
+    ForeignModels {
+        folder: PathBuf,
+        models: String,
+        /// Why other users can change the folder.
+        reason: String,
+    },
     /// The configuration has an invalid value.
     #[error("{0}")]
     Config(String),

@@ -13,6 +13,7 @@ use rhae_runs::{RunFolder, RunsError, load_lines, new_run_id, now_ms, unused_fol
 use rhae_tasks::{Parser, Protocol, TaskSet};
 use serde_json::json;
 
+use crate::foreign_models::check_models;
 use crate::solver::{Solver, SolverHost, SolverOptions, SolverSettings, create_solver};
 use crate::{EvalError, Ledger, Plan, PlannedSet, check_limits, rate_limit, shard};
 
@@ -141,8 +142,9 @@ pub fn default_protocol(solver: &str) -> Protocol {
 ///
 /// # Errors
 ///
-/// Returns an error if the data or the settings of the solver differ from the start of the run, or
-/// if the next request does not fit into a limit.
+/// Returns an error if the data or the settings of the solver differ from the start of the run, if
+/// the next request does not fit into a limit, and [`EvalError::ForeignModels`] if the user must
+/// name the configuration file of the model.
 pub fn prepare_resumed(
     folder: RunFolder,
     config: EvalConfig,
@@ -151,6 +153,7 @@ pub fn prepare_resumed(
     retry_failed: bool,
     host: &SolverHost<'_>,
 ) -> Result<PreparedEval, EvalError> {
+    check_models(folder.path(), &config, host)?;
     let planned = planned_sets(&config, sets)?;
     let (solver, settings) = create_solver(&config.solver, config.solver_settings.clone(), host)?;
     if settings != config.solver_settings {
@@ -177,21 +180,24 @@ pub fn prepare_resumed(
     })
 }
 
-/// Prepares a new run of the tasks of an earlier one, with the same solver and limits but permuted
-/// colours. `sets` are the loaded data.
+/// Prepares a new run of the tasks of the run in `folder`, whose configuration is `earlier`, with the
+/// same solver and limits but permuted colours. `sets` are the loaded data.
 ///
 /// # Errors
 ///
 /// Returns an error if the data differ from those of the earlier run, if its solver cannot be
-/// created, if the first request does not fit into a limit, and if the folder exists and is not
-/// empty.
+/// created, if the first request does not fit into a limit, and if the folder `out` exists and is
+/// not empty. Returns [`EvalError::ForeignModels`] if the user must name the configuration file of
+/// the model.
 pub fn prepare_permuted(
+    folder: &Path,
     earlier: &EvalConfig,
     sets: &[TaskSet],
     seed: u64,
     out: Option<PathBuf>,
     host: &SolverHost<'_>,
 ) -> Result<PreparedEval, EvalError> {
+    check_models(folder, earlier, host)?;
     let (solver, settings) = create_solver(&earlier.solver, earlier.solver_settings.clone(), host)?;
     let config = EvalConfig {
         software: SOFTWARE.to_owned(),

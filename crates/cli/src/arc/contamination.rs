@@ -14,6 +14,7 @@ use rhae_runs::{find_run, load_config};
 
 use super::data::DataArgs;
 use super::eval::{execute, host};
+use crate::models::ModelsArgs;
 use crate::output;
 
 /// Scan the transcripts of a run for knowledge that the prompt did not give.
@@ -40,6 +41,8 @@ pub(super) struct ContaminationArgs {
     /// With --probe: task data, if they have moved since the run. Can be repeated
     #[arg(long, value_name = "[NAME=]PATH", requires = "probe")]
     data: Vec<String>,
+    #[command(flatten)]
+    models: ModelsArgs,
     /// With --probe: Python interpreter for the code of `orchestrator` [default: one that is found]
     #[arg(long, value_name = "PROGRAM", requires = "probe")]
     python: Option<PathBuf>,
@@ -76,11 +79,12 @@ fn run_permuted(args: &ContaminationArgs, folder: &Path) -> Result<PathBuf> {
     };
     let sets = DataArgs::new(data, Vec::new()).load()?.sets;
     let prepared = prepare_permuted(
+        folder,
         &config,
         &sets,
         args.seed,
         args.out.clone(),
-        &host(false, args.python.as_deref())?,
+        &host(&args.models, false, args.python.as_deref())?,
     )?;
     let results = execute(&prepared, false, false, args.json)?;
     let folder = prepared.folder.path();

@@ -36,8 +36,19 @@ const MAX_AGENT_DEPTH: u64 = 1;
 pub struct SolverHost<'a> {
     /// Opens a model of a configuration file.
     pub open_model: &'a dyn Fn(&Path, &str) -> Result<Model, EvalError>,
+    /// The configuration file of models that the user named. The run in a folder that other users
+    /// can change may not use another one.
+    pub models: PathBuf,
     /// How the code of a model is executed. JavaScript uses the same sandbox and no interpreter.
     pub python: PythonSettings,
+}
+
+impl SolverHost<'_> {
+    /// Returns whether the user named this configuration file of models, which a run stores as an
+    /// absolute path.
+    pub(crate) fn has_named(&self, models: &str) -> bool {
+        models == absolute(&self.models)
+    }
 }
 
 /// The options of a new run that only some solvers use.

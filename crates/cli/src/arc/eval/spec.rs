@@ -34,7 +34,7 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<PreparedEval> {
             &sets,
             limits,
             args.retry_failed,
-            &host(args.unsafe_host, args.python.as_deref())?,
+            &host(&args.models, args.unsafe_host, args.python.as_deref())?,
         )?);
     }
     let data = DataArgs::new(args.data.clone(), args.set.clone());
@@ -52,7 +52,7 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<PreparedEval> {
         out: args.out.clone(),
         identity: args.identity.resolve(),
     };
-    Ok(request.prepare(&host(args.unsafe_host, args.python.as_deref())?)?)
+    Ok(request.prepare(&host(&args.models, args.unsafe_host, args.python.as_deref())?)?)
 }
 
 /// Returns the solver and the tests that the flags of a new run select.
@@ -63,7 +63,7 @@ pub(super) fn resolve(args: &EvalArgs) -> Result<(Box<dyn Solver>, Vec<PlannedSe
     let (solver, _) = create_solver(
         name,
         settings,
-        &host(args.unsafe_host, args.python.as_deref())?,
+        &host(&args.models, args.unsafe_host, args.python.as_deref())?,
     )?;
     let data = DataArgs::new(args.data.clone(), args.set.clone());
     Ok((solver, planned_sets(args, &data)?))
@@ -93,11 +93,13 @@ fn planned_sets(args: &EvalArgs, data: &DataArgs) -> Result<Vec<PlannedSet>> {
 /// Returns what solvers need from this program: models of configuration files, and the sandbox for
 /// their code.
 pub(in crate::arc) fn host(
+    models: &ModelsArgs,
     unsafe_host: bool,
     python: Option<&Path>,
 ) -> Result<SolverHost<'static>> {
     Ok(SolverHost {
         open_model: &open_model_file,
+        models: models.models.clone(),
         python: PythonSettings {
             launcher: launcher()?,
             python: python.map(Path::to_owned),
