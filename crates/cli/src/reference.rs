@@ -178,7 +178,9 @@ const fn meaning(code: Code) -> &'static str {
             "The idempotency key was already used for a different request."
         }
         Code::Unauthorized => "The API key is missing or invalid.",
-        Code::Forbidden => "The key lacks the permission.",
+        Code::Forbidden => {
+            "The key lacks the permission or, with open access, a page of another site sent the request."
+        }
         Code::RateLimit => "The key has used up its requests for this minute.",
         Code::LimitReached => {
             "A limit of the key, the address or the scorecard is reached: open scorecards, plays, stored bytes, streams or connections."

@@ -5,6 +5,7 @@
 //! resource that the caller may not see, the server does the same lookup and sends the same
 //! response as for one that does not exist.
 
+mod arrivals;
 mod keys;
 mod owners;
 mod visitor_keys;
@@ -14,7 +15,7 @@ use std::time::Instant;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Method, header};
 use rhae_store::{GameSet, GameSets, KeyId, KeyLimits, KeyStore, Owner, Scopes};
 use rhae_web::Viewer;
 use sha2::{Digest, Sha256};
@@ -22,6 +23,7 @@ use sha2::{Digest, Sha256};
 use crate::studies::is_participant;
 use crate::web::{COOKIE, is_page};
 use crate::{ApiError, ApiKey, Clock, Limits, Visitors};
+use arrivals::ArrivalLimiter;
 use keys::Keys;
 use visitor_keys::NewKeyLimiter;
 
@@ -172,6 +174,7 @@ pub(crate) struct Access {
     clock: Arc<dyn Clock>,
     started: Instant,
     new_key_limiter: NewKeyLimiter,
+    arrival_limiter: ArrivalLimiter,
 }
 
 impl Access {
@@ -184,6 +187,7 @@ impl Access {
             clock,
             started: Instant::now(),
             new_key_limiter: NewKeyLimiter::default(),
+            arrival_limiter: ArrivalLimiter::default(),
         }
     }
 
@@ -304,6 +308,17 @@ fn presented_key(headers: &HeaderMap, page: bool) -> PresentedKey<'_> {
             in_browser: true,
         },
     )
+}
+
+/// Checks that no page of another site has sent a request that may change something. With keys, such
+/// a request lacks the key. With open access, a request without a body would be executed: a browser
+/// sends it to any server without asking.
+pub(crate) fn check_site(method: &Method, headers: &HeaderMap) -> Result<(), ApiError> {
+    if method.is_safe() || is_same_origin(headers) {
+        Ok(())
+    } else {
+        Err(ApiError::ForeignSite)
+    }
 }
 
 /// Whether the request comes from one of this server's own pages or directly from the user. A

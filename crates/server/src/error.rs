@@ -110,6 +110,11 @@ pub enum ApiError {
         "this server does not serve the host `{0}`; use localhost or 127.0.0.1, or let its operator add the name with --hosts"
     )]
     ForeignHost(String),
+    /// With open access, a page of another site sent a request that may change something.
+    #[error(
+        "a web page of another site sent this request; with open access only pages of this server and programs may send it"
+    )]
+    ForeignSite,
     #[error("the header `Content-Type` must be `application/json`")]
     MediaType,
     /// The body exceeds this number of bytes.
@@ -254,6 +259,7 @@ impl ApiError {
             | Self::NoSources
             | Self::NotPublic
             | Self::NoStudies
+            | Self::ForeignSite
             | Self::BoardForbidden(_)
             | Self::StudyForbidden { .. } => (Code::Forbidden, StatusCode::FORBIDDEN),
             Self::NoSuchStudy(_)

@@ -1,9 +1,10 @@
 //! The middleware layer that every request and response passes through.
 //!
-//! On the way in it assigns a request id, checks the host name (with open access), identifies the
-//! caller, applies the rate limit, and reads the body within its size and time limits. On the way out it adds the common headers and
-//! the request id, counts the request, and logs it. All of this is one layer because each
-//! additional layer costs a few allocations per request.
+//! On the way in it assigns a request id, checks the host name and the site of the sender (with open
+//! access), identifies the caller, applies the rate limit, and reads the body within its size and
+//! time limits. On the way out it adds the common headers and the request id, counts the request,
+//! and logs it. All of this is one layer because each additional layer costs a few allocations per
+//! request.
 //!
 //! **Invariant:** neither a key nor a body is ever logged.
 
@@ -22,6 +23,7 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use tracing::Instrument;
 
+use crate::access::check_site;
 use crate::routes::finish_response;
 use crate::state::AppState;
 use crate::web::{error_as_page, wants_html};
@@ -139,13 +141,14 @@ impl RequestIds {
 async fn prepare(server: &Server, request: Request) -> Result<Request, ApiError> {
     let (mut parts, body) = request.into_parts();
     let limits = &server.config.limits;
-    // Without keys, any page that a browser shows could use the server under a foreign host name.
-    let host = if server.access.is_open() {
-        server.network.check_host(&parts.uri, &parts.headers)
+    // Without keys, any page that a browser shows could use the server.
+    let origin = if server.access.is_open() {
+        let host = server.network.check_host(&parts.uri, &parts.headers);
+        host.and_then(|()| check_site(&parts.method, &parts.headers))
     } else {
         Ok(())
     };
-    let admitted = match host {
+    let admitted = match origin {
         Ok(()) => {
             let path = parts.uri.path();
             server.access.authenticate(path, &parts.headers).await

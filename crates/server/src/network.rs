@@ -149,15 +149,15 @@ impl Network {
     /// Checks that a request names this machine or a configured host. A browser that a foreign
     /// name was resolved to this machine for (DNS rebinding) sends that name.
     pub(crate) fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
-        let named = match (uri.host(), headers.get(header::HOST)) {
-            (Some(host), _) => Some(host),
-            (None, Some(value)) => Some(value.to_str().unwrap_or("?")),
-            // Every browser sends the header.
-            (None, None) => None,
-        };
-        match named.map(host_name) {
-            Some(name) if !self.is_allowed(&name) => Err(ApiError::ForeignHost(name)),
-            _ => Ok(()),
+        let headers = headers.get_all(header::HOST).iter();
+        // A request without a name passes, because every browser sends the header.
+        let names = uri
+            .host()
+            .into_iter()
+            .chain(headers.map(|value| value.to_str().unwrap_or("?")));
+        match names.map(host_name).find(|name| !self.is_allowed(name)) {
+            Some(name) => Err(ApiError::ForeignHost(name)),
+            None => Ok(()),
         }
     }
 
@@ -303,6 +303,10 @@ mod tests {
         ] {
             assert!(!allowed(host), "{host}");
         }
+        let mut both = HeaderMap::new();
+        both.insert(header::HOST, "localhost".parse().unwrap());
+        both.append(header::HOST, "evil.example".parse().unwrap());
+        assert!(network.check_host(&Uri::from_static("/"), &both).is_err());
         let absolute = Uri::from_static("http://evil.example/api/games");
         assert!(network.check_host(&absolute, &HeaderMap::new()).is_err());
         let relative = Uri::from_static("/api/games");

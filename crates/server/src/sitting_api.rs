@@ -18,9 +18,11 @@ use rhae_protocol::{
 use tracing::Instrument;
 
 use crate::ApiError;
+use crate::access::Access;
 use crate::body::{self, Body};
 use crate::detach_on_drop::DetachOnDrop;
 use crate::idempotency::idempotency_key;
+use crate::network::ClientAddress;
 use crate::openapi::{Always, Bodied, CommandName, ErrorBody, Named};
 use crate::query::parameter;
 use crate::studies::{ActionRequest, LinkToken, Studies};
@@ -158,9 +160,12 @@ const EXPECTED_NUMBER: &str = "present, as the number of the environment in the 
 )]
 pub(crate) async fn arrive(
     State(studies): State<Arc<Studies>>,
+    State(access): State<Arc<Access>>,
+    address: ClientAddress,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<ArrivalPath>, ApiError> {
+    access.count_arrival(address)?;
     let body: ArrivalBody = body::parse(&headers, body, studies.plays().limits())?;
     Ok(Json(studies.arrive(&body).await?))
 }

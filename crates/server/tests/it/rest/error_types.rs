@@ -45,6 +45,7 @@ fn api_errors() -> Vec<ApiError> {
         ApiError::AddressConnections(1234),
         ApiError::TooManyConnections,
         ApiError::ForeignHost(text()),
+        ApiError::ForeignSite,
         ApiError::MediaType,
         ApiError::TooLarge(1234),
         ApiError::NoSuchPath,
@@ -137,6 +138,7 @@ fn assert_listed(error: &ApiError) {
         | ApiError::AddressConnections(_)
         | ApiError::TooManyConnections
         | ApiError::ForeignHost(_)
+        | ApiError::ForeignSite
         | ApiError::MediaType
         | ApiError::TooLarge(_)
         | ApiError::NoSuchPath

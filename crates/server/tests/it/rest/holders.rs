@@ -1,4 +1,5 @@
-//! Errors of clients that use more than their share, and of clients with a foreign host name.
+//! Errors of clients that use more than their share, have a foreign host name or act for a page of
+//! another site.
 
 use rhae_server::{Config, Limits};
 use rhae_store::SqliteOptions;
@@ -93,6 +94,26 @@ fn foreign_host_is_rejected_with_open_access() {
             super::exchange::read_answer(server.address(), &request("/api/healthcheck", host));
         assert_eq!(answer.status, 200, "{host}");
     }
+}
+
+/// A page of another site can make a browser send a request without a body to this server.
+#[test]
+fn page_of_another_site_changes_nothing_with_open_access() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = limited(folder.path(), Limits::default());
+    let request = |method: &str, path: &str, site: &str| {
+        format!(
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: {site}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        )
+    };
+    let opening = |site: &str| request("POST", "/api/scorecard/open", site);
+    Exchanges::default().send_raw("foreign_site", server.address(), &opening("cross-site"));
+    let status = |request: &str| super::exchange::read_answer(server.address(), request).status;
+    assert_eq!(status(&opening("same-site")), 403);
+    assert_eq!(status(&opening("same-origin")), 200);
+    assert_eq!(status(&opening("none")), 200);
+    // Reading is harmless, because the page does not see the response.
+    assert_eq!(status(&request("GET", "/api/games", "cross-site")), 200);
 }
 
 #[test]
