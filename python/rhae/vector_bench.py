@@ -1,4 +1,4 @@
-"""Measures vector environments: ``python -m rhae.vector_bench``.
+"""Measures vector environments: ``python -m rhae.vector_bench``, or ``rhae bench vector``.
 
 A step of all plays is compared with copying a buffer of the size of all observations, by the same
 number of threads. Copies and steps alternate, so that other load on the machine affects both. The

@@ -55,8 +55,8 @@ class VectorEnvironment(VectorEnv[Frame, Any, Any]):
     ``action_mask`` of :class:`rhae.gym.Environment`, with one entry per play. Only settled frames
     are drawn.
 
-    A pickle contains the arguments and the seeds, but not the plays in progress: the unpickled
-    environment starts new episodes.
+    A pickle contains the plays in progress, so that it is a checkpoint: the unpickled environment
+    continues them. Its current observations are those of :meth:`observe`.
 
     Examples:
         >>> import numpy as np
@@ -106,7 +106,7 @@ class VectorEnvironment(VectorEnv[Frame, Any, Any]):
         self._rewards = np.zeros(num_envs)
         self._terminated = np.zeros(num_envs, np.bool_)
         self._truncated = np.zeros(num_envs, np.bool_)
-        self._seeds = [0] * num_envs if seeds is None else self._seed_list(seeds)
+        self._seeds = [0] * num_envs if seeds is None else seed_list(seeds, num_envs)
         self._arguments: dict[str, Any] = {
             "id": id,
             "num_envs": num_envs,
@@ -145,6 +145,11 @@ class VectorEnvironment(VectorEnv[Frame, Any, Any]):
         """The baselines of the environment of each play; see :attr:`Environment.baselines`."""
         return self._for_each_play(lambda facts: facts.baselines)
 
+    @property
+    def over(self) -> NDArray[np.bool_]:
+        """Which episodes ended in the last step."""
+        return self._terminated | self._truncated
+
     def _for_each_play(self, read: Any) -> list[Any]:
         return [read(facts) for facts, start, stop in self._plays.blocks for _ in range(start, stop)]
 
@@ -172,7 +177,7 @@ class VectorEnvironment(VectorEnv[Frame, Any, Any]):
             [0, 1]
         """
         check_options(options, "reset_mask")
-        seeds = None if seed is None else self._seed_list(seed)
+        seeds = None if seed is None else seed_list(seed, self.num_envs)
         super().reset(seed=None if seeds is None else seeds[0])
         chosen = None if options is None else options.get("reset_mask")
         chosen = None if chosen is None else np.ascontiguousarray(chosen, np.bool_)
@@ -210,21 +215,36 @@ class VectorEnvironment(VectorEnv[Frame, Any, Any]):
         """
         plays = self._plays
         if self._autoreset is AutoresetMode.DISABLED:
-            over = np.flatnonzero(self._terminated | self._truncated)
-            if over.size:
-                restart = "restart it with reset(options={'reset_mask': mask})"
-                raise RuntimeError(f"the episode of play {over[0]} is over: {restart}")
+            check_running(self.over)
         plays.step(np.asarray(actions, np.int64))
         self._rewards[:] = plays.rewards
         self._terminated[:] = plays.terminated
         self._truncated[:] = plays.truncated
         final: dict[str, Any] = {}
         if self._autoreset is AutoresetMode.SAME_STEP:
-            ended = self._terminated | self._truncated
+            ended = self.over
             if ended.any():
                 final = self._final(ended)
                 plays.reset(None, ended)
         return plays.observations, self._rewards, self._terminated, self._truncated, self._info() | final
+
+    def observe(self) -> tuple[Frame, dict[str, Any]]:
+        """Returns the current observations and info without executing an action.
+
+        Examples:
+            Continue from a checkpoint:
+
+            >>> import pickle
+            >>> import numpy as np
+            >>> import rhae
+            >>> vec = rhae.make_vec("kq19", 2)
+            >>> _ = vec.reset()
+            >>> frames, *_ = vec.step(np.full((2, 3), 4))
+            >>> continued = pickle.loads(pickle.dumps(vec))
+            >>> np.array_equal(continued.observe()[0], frames)
+            True
+        """
+        return self._plays.observations, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Returns the mask of :meth:`Environment.action_masks` for each play."""
@@ -257,17 +277,21 @@ class VectorEnvironment(VectorEnv[Frame, Any, Any]):
             True
         """
         self._plays.restore(snapshot, None if plays is None else list(plays))
-        self._terminated[:] = self._plays.terminated
-        self._truncated[:] = self._plays.truncated
+        self._read_endings()
         return self._plays.observations
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickle, (self._arguments, self._seeds)
+    def _read_endings(self) -> None:
+        """Takes over from restored plays which episodes are over."""
+        self._terminated[:] = self._plays.terminated
+        self._truncated[:] = self._plays.truncated
 
-    def _seed_list(self, seeds: int | Sequence[int]) -> list[int]:
-        if isinstance(seeds, int | np.integer):
-            return [int(seeds) + index for index in range(self.num_envs)]
-        return [int(seed) for seed in seeds]
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Returns what a pickle contains.
+
+        Raises:
+            RuntimeError: A play of a hosted game cannot be saved.
+        """
+        return _unpickle, (self._arguments, self._seeds, self._plays.save())
 
     def _info(self) -> dict[str, Any]:
         plays = self._plays
@@ -293,6 +317,22 @@ class VectorEnvironment(VectorEnv[Frame, Any, Any]):
         return {"final_obs": observations, "_final_obs": ended, "final_info": infos, "_final_info": ended}
 
 
+def seed_list(seeds: int | Sequence[int], count: int) -> list[int]:
+    """Returns the seed of each play. A single number gives play i the seed ``seeds + i``."""
+    if isinstance(seeds, int | np.integer):
+        return [int(seeds) + index for index in range(count)]
+    if len(seeds) != count:
+        raise ValueError(f"expected {count} seeds, one for each play, found {len(seeds)}")
+    return [int(seed) for seed in seeds]
+
+
+def check_running(over: NDArray[np.bool_]) -> None:
+    """Raises an error if the episode of a play is over."""
+    if over.any():
+        restart = "restart it with reset(options={'reset_mask': mask})"
+        raise RuntimeError(f"the episode of play {over.argmax()} is over: {restart}")
+
+
 def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
     for known in AutoresetMode:
         if mode in (known, known.name, known.value):
@@ -300,5 +340,8 @@ def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
     raise ValueError(f"autoreset_mode must be one of {', '.join(mode.name for mode in AutoresetMode)}, found {mode!r}")
 
 
-def _unpickle(arguments: dict[str, Any], seeds: list[int]) -> VectorEnvironment:
-    return VectorEnvironment(seeds=seeds, **arguments)
+def _unpickle(arguments: dict[str, Any], seeds: list[int], plays: bytes) -> VectorEnvironment:
+    environment = VectorEnvironment(seeds=seeds, **arguments)
+    environment._plays.load(plays)
+    environment._read_endings()
+    return environment

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from rhae import _native
 from rhae.environment import Environment
-from rhae.vector_environment import VectorEnvironment
 
 __all__ = ["EfficiencyReward", "MaskedObservation", "VectorEfficiencyReward", "VectorFrameStack"]
 
@@ -167,10 +166,10 @@ class VectorEfficiencyReward(VectorWrapper[_Array, Any, _Array, Any, _Array]):
     def __init__(self, env: VectorEnv[_Array, Any, _Array], method: str | None = None) -> None:
         super().__init__(env)
         self._method = _method(method)
-        plays = env.unwrapped
-        if not isinstance(plays, VectorEnvironment):
+        plays: Any = env.unwrapped
+        if not hasattr(plays, "baselines"):
             raise ValueError(f"expected a vector environment of rhae, found {plays}")
-        self._baselines = plays.baselines
+        self._baselines: list[list[int]] = plays.baselines
         for id, baselines in zip(plays.ids, self._baselines, strict=True):
             _check_baselines(id, baselines)
         #: The number of actions of the episode when its current level started.

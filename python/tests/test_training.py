@@ -139,11 +139,25 @@ def test_pickled_environment_continues_the_play(arguments: dict[str, Any]) -> No
             break
 
 
-def test_pickled_vector_has_the_same_arguments() -> None:
-    vector = rhae.make_vec(["kq19", "pz19"], 4, seeds=9, max_actions=5, actions="flat", autoreset_mode="SAME_STEP")
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+@pytest.mark.parametrize("names", [["kq19", "pz19"], ["zg58", "rv52"]])
+def test_pickled_vector_continues_all_plays(names: list[str], mode: AutoresetMode) -> None:
+    vector = rhae.make_vec(names, 4, seeds=9, max_actions=12, games_dir=HOSTED, autoreset_mode=mode, threads=2)
+    vector.reset()
+    rng = np.random.default_rng(6)
+    for _ in range(18):
+        vector.step(random_actions(rng, 4))
     other = pickle.loads(pickle.dumps(vector))
     assert (other.ids, other.metadata, other.single_action_space) == (vector.ids, vector.metadata, vector.single_action_space)
-    assert np.array_equal(other.reset()[0], vector.reset()[0])
+    for _ in range(20):
+        (frames, info), (theirs, their_info) = vector.observe(), other.observe()
+        assert np.array_equal(frames, theirs)
+        assert all(np.array_equal(info[name], their_info[name]) for name in info)
+        actions = random_actions(rng, 4)
+        mine: tuple[Any, ...] = vector.step(actions)
+        for one, another in zip(mine[:4], other.step(actions)[:4], strict=True):
+            assert np.array_equal(one, another)
+    assert np.array_equal(other.reset()[0], vector.reset()[0]), "the seeds of later episodes are the same"
 
 
 def test_environments_work_in_worker_processes() -> None:

@@ -7,6 +7,7 @@
 //! | [`ServerBench`] | CPU time, commits and latency of an action on the server |
 //! | [`ValidateBench`] | the cost of validating the built-in environments |
 //! | [`PythonBench`] | the Python package compared with the official engine |
+//! | [`VectorBench`] | vector environments compared with copying their observations |
 //! | [`HostedBench`] | searches of hosted games compared with a bare loop in Python |
 //!
 //! Every result has a serialised form and, through [`Display`](std::fmt::Display), a table for
@@ -23,6 +24,7 @@ mod hosted;
 mod python;
 mod server;
 mod validate;
+mod vector;
 
 use std::time::Duration;
 
@@ -35,6 +37,7 @@ pub use hosted::{HostedBench, HostedOptions};
 pub use python::{PythonBench, PythonOptions};
 pub use server::{Measurement, ServerBench, ServerOptions, peer_python};
 pub use validate::{ValidateBench, ValidateRow};
+pub use vector::{VectorBench, VectorOptions};
 
 /// Returns the median, or NaN if there are no values.
 fn median(values: impl IntoIterator<Item = f64>) -> f64 {

@@ -2,7 +2,7 @@
 //!
 //! The Python module `rhae.bench` measures both engines; this module runs it and reads its results.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use rhae_report::plain;
@@ -36,10 +36,7 @@ impl PythonBench {
     /// Returns an error if the interpreter cannot be started, if `rhae.bench` fails, or if it does
     /// not print JSON.
     pub fn measure(options: &PythonOptions) -> Result<Self, BenchError> {
-        let results = serde_json::from_str(&run(options, &[])?).map_err(|error| {
-            BenchError::Process(format!("`rhae.bench` did not print JSON: {error}"))
-        })?;
-        Ok(Self(results))
+        Ok(Self(json(&run(options, &[])?, "rhae.bench")?))
     }
 
     /// Runs the measurements and returns their results as a table.
@@ -52,15 +49,32 @@ impl PythonBench {
     }
 }
 
+/// Parses what a module has printed.
+pub(crate) fn json(text: &str, module: &str) -> Result<Value, BenchError> {
+    serde_json::from_str(text)
+        .map_err(|error| BenchError::Process(format!("`{module}` did not print JSON: {error}")))
+}
+
 /// Runs `rhae.bench` and returns what it prints.
 fn run(options: &PythonOptions, flags: &[&str]) -> Result<String, BenchError> {
-    let python = options.python.display();
-    let output = Command::new(&options.python)
-        .args(["-P", "-m", "rhae.bench", "--games"])
-        .arg(&options.games)
-        .args(["--seconds", &options.seconds.to_string(), "--pair"])
-        .arg(&options.pair)
-        .args(flags)
+    let mut command = module(&options.python, "rhae.bench");
+    command.arg("--games").arg(&options.games);
+    command.args(["--seconds", &options.seconds.to_string(), "--pair"]);
+    command.arg(&options.pair).args(flags);
+    output(command, "rhae.bench")
+}
+
+/// Returns a command that runs a module of the package.
+pub(crate) fn module(python: &Path, name: &str) -> Command {
+    let mut command = Command::new(python);
+    command.args(["-P", "-m", name]);
+    command
+}
+
+/// Runs a module and returns what it prints.
+pub(crate) fn output(mut command: Command, module: &str) -> Result<String, BenchError> {
+    let python = command.get_program().display().to_string();
+    let output = command
         .stdin(Stdio::null())
         .output()
         .map_err(BenchError::io(format!("cannot run `{python}`")))?;
@@ -72,7 +86,7 @@ fn run(options: &PythonOptions, flags: &[&str]) -> Result<String, BenchError> {
             .find(|line| !line.trim().is_empty())
             .unwrap_or("it printed no error");
         return Err(BenchError::Process(format!(
-            "`{python} -m rhae.bench` failed: {}",
+            "`{python} -m {module}` failed: {}",
             plain(last)
         )));
     }

@@ -7,6 +7,7 @@ mod hosted;
 mod python;
 mod server;
 mod validate;
+mod vector;
 
 use std::process::ExitCode;
 
@@ -23,7 +24,8 @@ use clap::{Args, Subcommand};
   rhae bench server --peer
   rhae bench validate
   rhae bench hosted --games-dir fixtures/games-explore --python .venv/bin/python
-  rhae bench python --python .venv/bin/python --json")]
+  rhae bench python --python .venv/bin/python --json
+  rhae bench vector --python .venv/bin/python")]
 pub(crate) struct BenchArgs {
     #[command(subcommand)]
     command: BenchCommand,
@@ -37,6 +39,7 @@ enum BenchCommand {
     Server(server::ServerArgs),
     Python(python::PythonArgs),
     Validate(validate::ValidateArgs),
+    Vector(vector::VectorArgs),
 }
 
 pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
@@ -47,5 +50,6 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
         BenchCommand::Server(args) => server::run(args),
         BenchCommand::Python(args) => python::run(args),
         BenchCommand::Validate(args) => validate::run(args),
+        BenchCommand::Vector(args) => vector::run(args),
     }
 }

@@ -70,3 +70,19 @@ pub(crate) fn actions(array: &PyReadonlyArrayDyn<'_, i64>, into: &mut Vec<Action
         ))),
     }
 }
+
+/// Checks an array of actions without executing them: its shape, its length and every action.
+// An array from Python arrives by value.
+#[allow(clippy::needless_pass_by_value)]
+#[pyfunction]
+pub(crate) fn check_actions(numbers: PyReadonlyArrayDyn<'_, i64>, plays: usize) -> PyResult<()> {
+    let mut list = Vec::new();
+    actions(&numbers, &mut list)?;
+    if list.len() == plays {
+        return Ok(());
+    }
+    let found = list.len();
+    Err(PyValueError::new_err(format!(
+        "expected {plays} actions, one for each play, found {found}"
+    )))
+}

@@ -56,6 +56,8 @@ mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::action::check_actions;
+    #[pymodule_export]
     use crate::analysis::{ExploreProgress, ValidateProgress, explore, validate};
     #[pymodule_export]
     use crate::classes::{register_camera_class, register_sprite_class};

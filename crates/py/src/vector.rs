@@ -165,6 +165,18 @@ impl Vector {
         Ok(Snapshot(snapshot.map_err(|error| vector_error(&error))?))
     }
 
+    /// Serialises the states of all plays, for `load`.
+    fn save(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        let plays = &self.plays;
+        let saved = py.detach(|| plays.save());
+        saved.map_err(|error| vector_error(&error))
+    }
+
+    /// Replaces all plays by saved ones.
+    fn load(&mut self, py: Python<'_>, saved: &[u8]) -> PyResult<()> {
+        self.draw(py, |vector, observations| vector.load(saved, observations))
+    }
+
     /// Restores the states of a snapshot. With `plays`, play `i` gets the state of play `plays[i]`.
     fn restore(
         &mut self,

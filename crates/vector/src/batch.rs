@@ -2,11 +2,12 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 use rhae_engine::{Action, Frame, Game, Levels};
 
+use crate::saved::SavedPlay;
 use crate::slot::Slot;
 use crate::workers::Workers;
 use crate::{Encoding, EpisodeRules, Report, VectorError};
@@ -46,6 +47,16 @@ pub(crate) trait Batch: Send + Sync {
         &mut self,
         snapshot: &(dyn Any + Send + Sync),
         from: &[usize],
+        output: Output<'_>,
+        reports: &mut [Report],
+        workers: &Workers,
+    ) -> Result<(), VectorError>;
+    /// Serialises the plays.
+    fn save(&self, reports: &[Report]) -> Result<Vec<SavedPlay>, VectorError>;
+    /// Replaces the plays by saved ones.
+    fn load(
+        &mut self,
+        saved: &[SavedPlay],
         output: Output<'_>,
         reports: &mut [Report],
         workers: &Workers,
@@ -136,6 +147,41 @@ pub(crate) fn for_each_play<S: Drawn + Send>(
             .enumerate()
             .for_each(change_chunk),
     }
+}
+
+/// Calls `change` for each play like [`for_each_play`], and returns the error of the first play for
+/// which it fails. `fail` is called for each of these plays, which are not drawn.
+pub(crate) fn try_for_each_play<S: Drawn + Send>(
+    slots: &mut [S],
+    reports: &mut [Report],
+    output: Output<'_>,
+    workers: &Workers,
+    min_chunk: usize,
+    change: impl Fn(usize, &mut S, &mut Report) -> Result<bool, String> + Sync,
+    fail: impl Fn(&mut S) + Sync,
+) -> Result<(), VectorError> {
+    let failed: Mutex<Option<(usize, String)>> = Mutex::default();
+    for_each_play(
+        slots,
+        reports,
+        output,
+        workers,
+        min_chunk,
+        |index, slot, report| {
+            change(index, slot, report).unwrap_or_else(|reason| {
+                fail(slot);
+                let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                if failed.as_ref().is_none_or(|&(first, _)| index < first) {
+                    *failed = Some((index, reason));
+                }
+                false
+            })
+        },
+    );
+    let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failed.map_or(Ok(()), |(play, reason)| {
+        Err(VectorError::Failed { play, reason })
+    })
 }
 
 impl<G: Game> Batch for Plays<G> {
@@ -234,5 +280,38 @@ impl<G: Game> Batch for Plays<G> {
             },
         );
         Ok(())
+    }
+
+    fn save(&self, reports: &[Report]) -> Result<Vec<SavedPlay>, VectorError> {
+        let plays = self.slots.iter().zip(reports).enumerate();
+        let save = |(play, (slot, report)): (usize, (&Slot<G>, &Report))| {
+            slot.save(report).map_err(|error| VectorError::Failed {
+                play,
+                reason: error.to_string(),
+            })
+        };
+        plays.map(save).collect()
+    }
+
+    fn load(
+        &mut self,
+        saved: &[SavedPlay],
+        output: Output<'_>,
+        reports: &mut [Report],
+        workers: &Workers,
+    ) -> Result<(), VectorError> {
+        let Self { slots, levels, .. } = self;
+        let load = |index: usize, slot: &mut Slot<G>, report: &mut Report| {
+            let saved = &saved[index];
+            let shared = &levels[index];
+            let levels = if shared.seed() == saved.seed {
+                shared.clone()
+            } else {
+                Levels::new(saved.seed)
+            };
+            (*slot, *report) = Slot::load(saved, levels).map_err(|error| error.to_string())?;
+            Ok(true)
+        };
+        try_for_each_play(slots, reports, output, workers, MIN_CHUNK, load, |_| {})
     }
 }

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rhae_engine::{Action, Catalog, Environment, Frame, PlayState};
 
-use crate::batch::{Batch, Drawn, Output, for_each_play};
+use crate::batch::{Batch, Drawn, Output, try_for_each_play};
+use crate::saved::SavedPlay;
 use crate::slot::{Ending, Report};
 use crate::workers::Workers;
 use crate::{EpisodeRules, VectorError};
@@ -41,13 +42,13 @@ struct Progress {
 }
 
 /// The content of a snapshot.
-struct SavedPlays {
-    slots: Vec<SavedSlot>,
+struct CopiedPlays {
+    slots: Vec<CopiedSlot>,
     reports: Vec<Report>,
 }
 
 /// A fork of an environment, with what its slot knows about it.
-struct SavedSlot {
+struct CopiedSlot {
     environment: Mutex<Box<dyn Environment>>,
     seed: u64,
     progress: Progress,
@@ -69,7 +70,7 @@ impl EnvironmentPlays {
         }
     }
 
-    /// Calls `change` for each play like [`for_each_play`] and returns the first error.
+    /// Calls `change` for each play like [`try_for_each_play`] and returns the first error.
     fn try_for_each(
         &mut self,
         output: Output<'_>,
@@ -77,34 +78,21 @@ impl EnvironmentPlays {
         workers: &Workers,
         change: impl Fn(&Opener<'_>, usize, &mut OpenSlot, &mut Report) -> Result<bool, String> + Sync,
     ) -> Result<(), VectorError> {
-        let failed: Mutex<Option<(usize, String)>> = Mutex::default();
         let opener = Opener {
             catalog: self.catalog.as_ref(),
             id: &self.id,
             seeds: &self.seeds,
             rules: self.rules,
         };
-        for_each_play(
+        try_for_each_play(
             &mut self.slots,
             reports,
             output,
             workers,
             1,
-            |index, slot, report| {
-                change(&opener, index, slot, report).unwrap_or_else(|reason| {
-                    slot.environment = None;
-                    let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                    if failed.as_ref().is_none_or(|&(first, _)| index < first) {
-                        *failed = Some((index, reason));
-                    }
-                    false
-                })
-            },
-        );
-        let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        failed.map_or(Ok(()), |(play, reason)| {
-            Err(VectorError::Failed { play, reason })
-        })
+            |index, slot, report| change(&opener, index, slot, report),
+            |slot| slot.environment = None,
+        )
     }
 }
 
@@ -238,14 +226,14 @@ impl Batch for EnvironmentPlays {
                 play,
                 reason: format!("`{}` cannot be copied in its current state", self.id),
             })?;
-            Ok(SavedSlot {
+            Ok(CopiedSlot {
                 environment: Mutex::new(fork),
                 seed: slot.seed,
                 progress: slot.progress,
             })
         };
         let slots: Result<Vec<_>, VectorError> = self.slots.iter().enumerate().map(fork).collect();
-        Ok(Arc::new(SavedPlays {
+        Ok(Arc::new(CopiedPlays {
             slots: slots?,
             reports: reports.to_vec(),
         }))
@@ -260,7 +248,7 @@ impl Batch for EnvironmentPlays {
         workers: &Workers,
     ) -> Result<(), VectorError> {
         let saved = snapshot
-            .downcast_ref::<SavedPlays>()
+            .downcast_ref::<CopiedPlays>()
             .expect("the caller compared the environments' ids");
         self.try_for_each(output, reports, workers, |opener, index, slot, report| {
             let from = from[index];
@@ -275,6 +263,67 @@ impl Batch for EnvironmentPlays {
             slot.seed = saved_slot.seed;
             slot.progress = saved_slot.progress;
             *report = saved.reports[from];
+            Ok(true)
+        })
+    }
+
+    fn save(&self, reports: &[Report]) -> Result<Vec<SavedPlay>, VectorError> {
+        let save = |(play, (slot, report)): (usize, (&OpenSlot, &Report))| {
+            let failed = |reason: String| VectorError::Failed { play, reason };
+            let environment = match &slot.environment {
+                None => None,
+                Some(open) => {
+                    let open = open.lock().unwrap_or_else(PoisonError::into_inner);
+                    let saved = open.snapshot().map_err(|error| failed(error.to_string()))?;
+                    Some(saved.ok_or_else(|| failed(format!("`{}` cannot be saved", self.id)))?)
+                }
+            };
+            let Progress {
+                acted,
+                actions,
+                ending,
+            } = slot.progress;
+            Ok(SavedPlay {
+                seed: slot.seed,
+                environment,
+                acted,
+                actions,
+                ending,
+                reward: report.reward,
+                changed: report.changed,
+            })
+        };
+        let plays = self.slots.iter().zip(reports).enumerate();
+        plays.map(save).collect()
+    }
+
+    fn load(
+        &mut self,
+        saved: &[SavedPlay],
+        output: Output<'_>,
+        reports: &mut [Report],
+        workers: &Workers,
+    ) -> Result<(), VectorError> {
+        self.try_for_each(output, reports, workers, |opener, index, slot, report| {
+            let saved = &saved[index];
+            slot.seed = saved.seed;
+            opener.open(slot)?;
+            match &saved.environment {
+                Some(snapshot) => {
+                    let restored = slot.environment()?.restore(snapshot);
+                    restored.map_err(|error| error.to_string())?;
+                }
+                None => {
+                    slot.environment = None;
+                    return Ok(false);
+                }
+            }
+            slot.progress = Progress {
+                acted: saved.acted,
+                actions: saved.actions,
+                ending: saved.ending,
+            };
+            *report = slot.report(saved.reward, saved.changed)?;
             Ok(true)
         })
     }

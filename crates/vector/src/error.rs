@@ -72,6 +72,9 @@ pub enum VectorError {
     /// A play of a hosted game failed. The other plays have executed their actions.
     #[error("play {play} failed: {reason}")]
     Failed { play: usize, reason: String },
+    /// Saved plays are damaged, or were saved by another version of the software.
+    #[error("cannot load the saved plays: {0}")]
+    Saved(String),
     /// The operating system refused to start the threads.
     #[error("cannot start {threads} threads: {reason}")]
     Threads { threads: usize, reason: String },

@@ -40,6 +40,7 @@ mod batch;
 mod encoding;
 mod environments;
 mod error;
+mod saved;
 mod slot;
 mod vector;
 mod workers;

@@ -1,14 +1,17 @@
 //! One play of a vector: an episode and the conditions under which it ends.
 
 use rhae_engine::{
-    Action, ActionKind, ActionSet, Episode, Frame, Game, LevelIndex, Levels, NoFrames, PlayState,
+    Action, ActionKind, ActionSet, Environment as _, EnvironmentError, Episode, Frame, Game,
+    LevelIndex, Levels, NativeEnvironment, NoFrames, PlayState,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::EpisodeRules;
 use crate::batch::Drawn;
+use crate::saved::SavedPlay;
 
 /// Whether and why an episode has ended, in the terms of Gymnasium.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// The episode continues.
     #[default]
@@ -108,6 +111,37 @@ impl<G: Game> Slot<G> {
         let completed = self.episode.completed();
         self.ending = rules.ending(self.episode.status(), completed, self.actions);
         self.report(completed.saturating_sub(before), changed)
+    }
+
+    /// Serialises the play. `report` is that of its last action.
+    pub(crate) fn save(&self, report: &Report) -> Result<SavedPlay, EnvironmentError> {
+        let environment = NativeEnvironment::from_episode(self.episode.clone());
+        Ok(SavedPlay {
+            seed: self.episode.levels().seed(),
+            environment: environment.snapshot()?,
+            acted: self.acted,
+            actions: self.actions,
+            ending: self.ending,
+            reward: report.reward,
+            changed: report.changed,
+        })
+    }
+
+    /// Restores a saved play, whose levels these are, and its report.
+    pub(crate) fn load(
+        saved: &SavedPlay,
+        levels: Levels<G>,
+    ) -> Result<(Self, Report), EnvironmentError> {
+        let mut environment = NativeEnvironment::from_episode(Episode::at(levels, LevelIndex(0)));
+        environment.restore(saved.environment.as_deref().unwrap_or_default())?;
+        let slot = Self {
+            episode: environment.episode().clone(),
+            acted: saved.acted,
+            actions: saved.actions,
+            ending: saved.ending,
+        };
+        let report = slot.report(saved.reward, saved.changed);
+        Ok((slot, report))
     }
 
     /// Returns the report of the current state.

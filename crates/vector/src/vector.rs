@@ -10,6 +10,7 @@ use rhae_games::{Builtin, Visitor};
 
 use crate::batch::{Batch, Output, Plays};
 use crate::environments::EnvironmentPlays;
+use crate::saved::SavedPlays;
 use crate::slot::Report;
 use crate::workers::Workers;
 use crate::{Encoding, EpisodeRules, VectorError};
@@ -262,6 +263,50 @@ impl Vector {
             let from = &sources[block.plays.clone()];
             plays.restore(saved.plays.as_ref(), from, output, reports, workers)
         })
+    }
+
+    /// Serialises the states of all plays, for [`load`](Self::load) in this or another process.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VectorError::Failed`] if a play of a hosted game cannot be saved.
+    pub fn save(&self) -> Result<Vec<u8>, VectorError> {
+        let mut plays = Vec::with_capacity(self.count());
+        for (block, batch) in &self.blocks {
+            let saved = batch.save(&self.reports[block.plays.clone()]);
+            plays.extend(saved.map_err(|error| in_block(error, block))?);
+        }
+        Ok(SavedPlays::new(self.ids(), plays).encode())
+    }
+
+    /// Replaces all plays by saved ones of the same environments and draws the frames. The seeds of
+    /// later episodes do not change.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the bytes are not of this version of the software, are damaged, belong to
+    /// other environments or to another number of plays, or if `observations` has the wrong length.
+    /// After [`VectorError::Failed`], all plays must be reset.
+    pub fn load(&mut self, saved: &[u8], observations: &mut [u8]) -> Result<(), VectorError> {
+        let saved = SavedPlays::decode(saved)?;
+        let ours = self.ids();
+        if saved.environments != ours {
+            return Err(VectorError::Foreign {
+                theirs: saved.environments.join(", "),
+                ours: ours.join(", "),
+            });
+        }
+        self.check("saved plays", saved.plays.len())?;
+        self.for_each_block(observations, |plays, block, output, reports, workers| {
+            plays.load(&saved.plays[block.plays.clone()], output, reports, workers)
+        })
+    }
+
+    /// Returns the id of the environment of each block.
+    fn ids(&self) -> Vec<String> {
+        self.blocks()
+            .map(|block| block.info.id.to_string())
+            .collect()
     }
 
     /// Calls `change` for each block with its parts of the buffer and of the reports. All blocks

@@ -4,6 +4,7 @@ mod command_line;
 mod docs;
 mod environment;
 mod game;
+mod learning;
 mod licences;
 mod lint;
 mod neural;

@@ -16,7 +16,7 @@ use crate::test::{Context, program, succeed, target};
 use crate::{root, venv};
 
 /// Packages installed in the test environment. When this list changes, change [`FOLDER`] too.
-const PACKAGES: [&str; 13] = [
+const PACKAGES: [&str; 14] = [
     "arc-agi==0.9.9",
     "gymnasium==1.4.0",
     "hypothesis==6.170.15",
@@ -27,11 +27,12 @@ const PACKAGES: [&str; 13] = [
     "polars==2.1.0",
     "pytest==9.2.0",
     "pytest-xdist==3.8.0",
+    "ray==2.60.0",
     "tensorboardX==2.6.5",
     "wandb==0.31.0",
     "wheel==0.48.0",
 ];
-const FOLDER: &str = "target/python/package-5";
+const FOLDER: &str = "target/python/package-6";
 /// The folder in which the short tests pack the wheel.
 const PACKED: &str = "target/python/packed";
 /// The sources of the wheel.
@@ -41,7 +42,7 @@ const SOURCES: [&str; 4] = ["python", "crates", "Cargo.toml", "Cargo.lock"];
 pub(crate) fn run(context: &Context) -> Result<()> {
     let python = root().join(FOLDER).join("bin/python");
     let check = "import arc_agi, gymnasium, hypothesis, maturin, mlflow, pandas, PIL, polars, pytest, \
-                 tensorboardX, wandb, wheel, xdist";
+                 ray, tensorboardX, wandb, wheel, xdist";
     if let Err(why) = venv::create(&root().join(FOLDER), &PACKAGES, check) {
         return context.skip_suite("python", &why);
     }
@@ -67,6 +68,11 @@ pub(crate) fn run(context: &Context) -> Result<()> {
     tests.env("RHAE_PROGRAM", program);
     // `-P` keeps the current folder out of the import path, so that the tests import the installed
     // package. The package in the source tree has no extension module.
+    run_pytest(&mut tests)
+}
+
+/// Runs pytest, and prints its last line if it succeeds or everything if it fails.
+pub(crate) fn run_pytest(tests: &mut Command) -> Result<()> {
     let output = tests
         .stdout(Stdio::piped())
         .output()
@@ -105,7 +111,7 @@ fn install(context: &Context, python: &Path) -> Result<()> {
 }
 
 /// Builds the wheel with maturin, as a user does, and installs it.
-fn build_and_install(python: &Path) -> Result<()> {
+pub(crate) fn build_and_install(python: &Path) -> Result<()> {
     let mut pip = install_command(python);
     pip.args(["--no-build-isolation", "./python"]);
     // The extension needs fewer features of its dependencies than the workspace. A separate target

@@ -12,11 +12,13 @@ use clap::Args;
 use rhae_testkit::{FULL, SKIP_MISSING, SKIP_REPORT, SkipKind};
 
 use crate::skip_report::SkipReport;
-use crate::{neural, python_package, requirements, root, skeleton, solve_shuffled, venv, web};
+use crate::{
+    learning, neural, python_package, requirements, root, skeleton, solve_shuffled, venv, web,
+};
 
 #[derive(Args)]
 pub(crate) struct TestArgs {
-    /// Also run the long tests: full searches, long random play and the package `neural`.
+    /// Also run the long tests: full searches, long random play, training and the package `neural`.
     #[arg(long)]
     full: bool,
     /// Run only the suite with this name.
@@ -27,12 +29,13 @@ pub(crate) struct TestArgs {
 /// A suite's name and the function that runs it.
 type Suite = (&'static str, fn(&Context) -> Result<()>);
 
-const SUITES: [Suite; 7] = [
+const SUITES: [Suite; 8] = [
     ("workspace", workspace),
     ("doctests", doctests),
     ("shuffled tasks", solve_shuffled::suite),
     ("a new game's skeleton", skeleton::run),
     ("python", python_package::run),
+    ("learning", learning::run),
     ("web", web::run),
     ("neural", neural::run),
 ];

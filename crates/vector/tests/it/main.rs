@@ -235,6 +235,67 @@ fn snapshot_restores_each_play_or_one_play_everywhere() {
 }
 
 #[test]
+fn loaded_plays_continue_as_the_saved_ones() {
+    let rules = EpisodeRules {
+        max_actions: Some(45),
+        ..EpisodeRules::default()
+    };
+    for id in ids() {
+        let (mut plays, mut frames) = vector(id, 6, 2, rules);
+        plays.seed(&[0, 1, 2, 3, 4, 5]).unwrap();
+        plays.reset(None, &mut frames).unwrap();
+        let mut rng = Rng::new(3, 0);
+        let mut actions = || -> Vec<Action> { (0..6).map(|_| any_action(&mut rng)).collect() };
+        // The last step ends all episodes that have not ended before.
+        for _ in 0..45 {
+            plays.step(&actions(), &mut frames).unwrap();
+        }
+        let saved = plays.save().unwrap();
+        let (mut others, mut other_frames) = vector(id, 6, 1, rules);
+        others.load(&saved, &mut other_frames).unwrap();
+        assert_eq!(other_frames, frames, "{id}");
+        assert_eq!(others.reports(), plays.reports(), "{id}");
+        for _ in 0..30 {
+            let actions = actions();
+            plays.step(&actions, &mut frames).unwrap();
+            others.step(&actions, &mut other_frames).unwrap();
+            assert_eq!(other_frames, frames, "{id}");
+            assert_eq!(others.reports(), plays.reports(), "{id}");
+        }
+    }
+}
+
+#[test]
+fn damaged_or_foreign_saved_plays_are_rejected() {
+    let (mut plays, mut frames) = vector("kq19", 2, 1, EpisodeRules::default());
+    let saved = plays.save().unwrap();
+    let mut reject = |bytes: &[u8]| plays.load(bytes, &mut frames).unwrap_err().to_string();
+    assert_eq!(reject(&[]), "cannot load the saved plays: they are empty");
+    assert_eq!(
+        reject(&[9]),
+        "cannot load the saved plays: their format is 9, expected 1"
+    );
+    assert!(
+        reject(&saved[..20]).starts_with("cannot load the saved plays: they cannot be decoded")
+    );
+    let other = vector("ny40", 2, 1, EpisodeRules::default()).0;
+    assert_eq!(
+        reject(&other.save().unwrap()),
+        "the snapshot is of `ny40-v1`, the plays are of `kq19-v1`"
+    );
+    let more = vector("kq19", 3, 1, EpisodeRules::default()).0;
+    assert_eq!(
+        reject(&more.save().unwrap()),
+        "expected 2 saved plays, one for each play, found 3"
+    );
+    let mut flipped = saved.clone();
+    // The last bytes are the flags of the second play; before them is the checksum of its snapshot.
+    let at = flipped.len() - 12;
+    flipped[at] ^= 1;
+    assert!(reject(&flipped).starts_with("play 1 failed: cannot restore the snapshot"));
+}
+
+#[test]
 fn invalid_arguments_are_rejected() {
     let (mut plays, mut frames) = vector("kq19", 2, 1, EpisodeRules::default());
     let one = NonZero::<usize>::MIN;
