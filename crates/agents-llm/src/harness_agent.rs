@@ -339,9 +339,13 @@ impl AgentFactory for HarnessAgent {
         name
     }
 
-    fn build(&self, context: &PlayContext) -> Result<Box<dyn Agent>, AgentError> {
+    fn build_for(
+        &self,
+        player: &Arc<ModelPlayer>,
+        context: &PlayContext,
+    ) -> Result<Box<dyn Agent>, AgentError> {
         let settings = self.settings(context.seed);
-        let calls = LoggedCalls::open(&self.player, &context.model_log)?;
+        let calls = LoggedCalls::open(player, &context.model_log)?;
         let cancel = calls.cancel_token().clone();
         let unreported = SharedUnreported::default();
         let engine = Engine::reporting(

@@ -78,6 +78,16 @@ pub struct ModelPlayer {
 }
 
 impl ModelPlayer {
+    /// Returns the same player under another spend limit.
+    #[must_use]
+    pub fn with_spend_guard(&self, spend_guard: Arc<dyn SpendGuard>) -> Self {
+        Self {
+            model: Arc::clone(&self.model),
+            spend_guard,
+            ..*self
+        }
+    }
+
     /// What [`ModelAgent`] assumes about its requests: one for each action, which adds an observation
     /// of one frame or several.
     pub const PROFILES: RequestProfiles =

@@ -38,7 +38,20 @@ pub trait AgentFactory: fmt::Debug + Send + Sync {
     /// # Errors
     ///
     /// Returns an error if the agent cannot start.
-    fn build(&self, context: &PlayContext) -> Result<Box<dyn Agent>, AgentError>;
+    fn build(&self, context: &PlayContext) -> Result<Box<dyn Agent>, AgentError> {
+        self.build_for(self.player(), context)
+    }
+
+    /// Creates an agent for one play whose requests have the settings and limits of `player`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the agent cannot start.
+    fn build_for(
+        &self,
+        player: &Arc<ModelPlayer>,
+        context: &PlayContext,
+    ) -> Result<Box<dyn Agent>, AgentError>;
 
     /// Returns the first request of a play that starts with `view`. Its worst case decides whether a
     /// spend limit is large enough to start.

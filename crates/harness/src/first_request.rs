@@ -2,16 +2,19 @@
 //!
 //! A run that could send no request at all is refused, with the smallest limit that allows one. The
 //! next request of a new play follows from the first observation. A resumed play takes its answers
-//! from its model log, so its environment is replayed up to the first request without an answer.
+//! from its model log, so its agent and its environment are replayed up to the first request without an
+//! answer. If the log ends before the output of code that an agent with tools executes, the replay
+//! executes it in the sandbox and logs the output, which the resumed play then uses.
 //!
 //! No play is opened on a server for this. An environment of a server that also exists locally is
 //! opened there; for any other, the bounds of the first observation are used.
 
 use std::collections::VecDeque;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rhae_agents::{Agent as _, AgentSpec, ModelAgent, ModelPlayer, View, log_path};
+use rhae_agents::{
+    Agent, AgentError, AgentSpec, ModelAgent, ModelPlayer, PlayContext, View, log_path,
+};
 use rhae_engine::{ActionKind, ActionSet, Catalog, Frame, PlayState};
 use rhae_llm::{Attempt, CostBound, Request, SpendGuard, SpendRefusal};
 use rhae_protocol::{ResetRule, RunConfig};
@@ -87,8 +90,7 @@ fn unknown_view(frames: &[Frame], available: ActionSet) -> View<'_> {
 }
 
 /// Checks a resumed run whose `waiting` plays have not ended. The caller must have locked the run,
-/// because the model logs are opened. Agents with tools are not checked, because a replay would
-/// execute code; their plays are suspended at the first request that does not fit.
+/// because the model logs are opened.
 ///
 /// # Errors
 ///
@@ -100,8 +102,14 @@ pub(crate) fn check_resumed(
     waiting: &VecDeque<(u32, String)>,
 ) -> Result<(), HarnessError> {
     let config = &spec.config;
-    let budget = config.budget.parse::<Budget>();
-    let (AgentSpec::Model(player), Ok(budget)) = (&spec.agent, budget) else {
+    let (player, first_request): (_, FirstRequest<'_>) = match &spec.agent {
+        AgentSpec::Model(player) => (player, &|seed, view| player.first_request(seed, view)),
+        AgentSpec::External(agent) => (agent.player(), &|seed, view| {
+            agent.first_request(seed, view)
+        }),
+        _ => return Ok(()),
+    };
+    let Ok(budget) = config.budget.parse::<Budget>() else {
         return Ok(());
     };
     let plays = waiting.iter().map(|(repeat, id)| (*repeat, id.as_str()));
@@ -111,12 +119,15 @@ pub(crate) fn check_resumed(
         plays.take(spec.jobs.max(1)),
         |repeat, id| {
             let Some(mut play) = open(local, id, config.env_seed) else {
-                let first_request = |seed, view: &View<'_>| player.first_request(seed, view);
-                return Some(NextRequest::of_unknown_play(player, &first_request));
+                return Some(NextRequest::of_unknown_play(player, first_request));
             };
             let recording = spec.folder.file(&recording_name(repeat, id));
-            let seed = config.agent_seed(repeat);
-            let worst = replay(player, seed, &mut play, &log_path(&recording), budget)?;
+            let context = PlayContext {
+                seed: config.agent_seed(repeat),
+                model_log: log_path(&recording),
+                ..PlayContext::default()
+            };
+            let worst = replay(&spec.agent, player, &context, &mut play, budget)?;
             Some(NextRequest::exact(worst))
         },
     )
@@ -204,23 +215,17 @@ fn open(catalog: &dyn Catalog, id: &str, seed: u64) -> Option<Play> {
 }
 
 /// Replays a play with the answers in its log. Returns the worst case of the first request that has
-/// no answer, or `None` if the play ends before it.
+/// no answer, the cheapest of several that are sent at the same time, or `None` if the play ends before
+/// it.
 fn replay(
+    spec: &AgentSpec,
     player: &ModelPlayer,
-    seed: u64,
+    context: &PlayContext,
     play: &mut Play,
-    log: &Path,
     budget: Budget,
 ) -> Option<CostBound> {
     let guard = Arc::new(RefuseAll::default());
-    let replaying = Arc::new(ModelPlayer {
-        model: Arc::clone(&player.model),
-        keep_reasoning: player.keep_reasoning,
-        context_tokens: player.context_tokens,
-        spend_guard: Arc::clone(&guard) as _,
-        request_timeout: None,
-    });
-    let mut agent = ModelAgent::start(&replaying, seed, log).ok()?;
+    let mut agent = replaying(spec, player, &guard, context).ok()?;
     let mut observation = ObservationBuffer::of(&play.current());
     let mut uncounted = UncountedCommands::default();
     if dead_end(play).is_some() {
@@ -244,7 +249,25 @@ fn replay(
     }
 }
 
-/// A spend guard that refuses every transmission and keeps the worst case of the last one.
+/// Creates an agent that cannot send anything.
+fn replaying(
+    spec: &AgentSpec,
+    player: &ModelPlayer,
+    guard: &Arc<RefuseAll>,
+    context: &PlayContext,
+) -> Result<Box<dyn Agent>, AgentError> {
+    let player = Arc::new(player.with_spend_guard(Arc::clone(guard) as _));
+    match spec {
+        AgentSpec::External(agent) => agent.build_for(&player, context),
+        _ => Ok(Box::new(ModelAgent::start(
+            &player,
+            context.seed,
+            &context.model_log,
+        )?)),
+    }
+}
+
+/// A spend guard that refuses every transmission and keeps the smallest of their worst cases.
 #[derive(Default)]
 struct RefuseAll(Mutex<Option<CostBound>>);
 
@@ -258,7 +281,10 @@ impl RefuseAll {
 impl SpendGuard for RefuseAll {
     fn reserve(&self, worst: &CostBound, _: &dyn Fn() -> bool) -> Result<(), SpendRefusal> {
         let mut refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *refused = Some(worst.clone());
+        let usd = |worst: &CostBound| worst.usd().unwrap_or(0.0);
+        if refused.as_ref().is_none_or(|least| usd(worst) < usd(least)) {
+            *refused = Some(worst.clone());
+        }
         Err(SpendRefusal::Limit("nothing is sent".to_owned()))
     }
 

@@ -122,6 +122,14 @@ fn transmissions(log: &Path) -> BTreeMap<String, bool> {
     found
 }
 
+/// Returns the limit that a refusal names.
+fn smallest_limit(refusal: &str) -> String {
+    let limit = refusal
+        .split("the smallest limit that allows it is ")
+        .nth(1);
+    limit.unwrap().split(' ').next().unwrap().to_owned()
+}
+
 fn check(name: &str, model: fn(&ModelRequest) -> ModelAnswer) {
     let Some(python) = python() else { return };
     let agent = format!("{name}:big");
@@ -149,11 +157,7 @@ fn check(name: &str, model: fn(&ModelRequest) -> ModelAnswer) {
     // The spend limit stops the run in the middle.
     let refused = [&arguments[..], &["--max-cost", "0.0001"]].concat();
     let refused = run(folder.path(), &python, &refused).failed_with("is too small");
-    let smallest = refused
-        .err
-        .split("the smallest limit that allows it is ")
-        .nth(1);
-    let smallest = smallest.unwrap().split(' ').next().unwrap();
+    let smallest = smallest_limit(&refused.err);
     let limit = smallest.parse::<f64>().unwrap() + billed(&expected) as f64 / 3e6;
     let limit = format!("{limit:.6}");
     let limited = [&arguments[..], &["--max-cost", &limit]].concat();
@@ -162,6 +166,25 @@ fn check(name: &str, model: fn(&ModelRequest) -> ModelAnswer) {
     let paid = billed(&server.served());
     assert!(
         0 < paid && paid as f64 <= limit.parse::<f64>().unwrap() * 1e6,
+        "{name}"
+    );
+    // A resumed run that cannot pay its next request is refused, and names the limit that suffices.
+    let sent = server.served().len();
+    let again = ["--resume", "out", "--max-cost", &limit];
+    let refused = run(folder.path(), &python, &again).failed_with("the spend limit is reached");
+    assert_eq!(
+        (refused.code, server.served().len()),
+        (Some(2), sent),
+        "{name}: {}",
+        refused.err
+    );
+    let smallest = smallest_limit(&refused.err);
+    let enough = ["--resume", "out", "--max-cost", &smallest];
+    let stopped = run(folder.path(), &python, &enough);
+    assert_eq!(stopped.code, Some(130), "{name}: {}", stopped.err);
+    let paid = billed(&server.served()) as f64;
+    assert!(
+        server.served().len() > sent && paid <= smallest.parse::<f64>().unwrap() * 1e6,
         "{name}"
     );
     // The rest is interrupted by kills.
