@@ -91,7 +91,7 @@ pub(crate) fn load(folder: &Path) -> Result<AnalysedRun, AnalysisError> {
             "{}, {} attempts, parser {}{}",
             config.protocol.name(),
             config.attempts,
-            config.parser,
+            config.parser.name(),
             config.permuted_colors.map_or(String::new(), |seed| format!(
                 ", colours permuted with seed {seed}"
             ))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rhae_protocol::{EvalAnswer, EvalEnd, EvalLine, EvalTarget, EvalUsage};
+use rhae_protocol::{EvalAnswer, EvalEnd, EvalFailureKind, EvalLine, EvalTarget, EvalUsage};
 use serde_json::Value;
 
 /// The state of a run according to its journal.
@@ -88,7 +88,7 @@ pub enum RequestOutcome {
     Answer(EvalAnswer),
     /// A failure: its kind, its message, and whether it is permanent. A permanent failure closes
     /// the attempts.
-    Failure(String, String, bool),
+    Failure(EvalFailureKind, String, bool),
 }
 
 impl Ledger {
@@ -146,7 +146,7 @@ impl Ledger {
                 lasting,
                 spent,
             } => {
-                let outcome = RequestOutcome::Failure(kind.clone(), message.clone(), *lasting);
+                let outcome = RequestOutcome::Failure(*kind, message.clone(), *lasting);
                 self.end(*request, *at_ms, *ms, target, outcome, spent);
             }
             EvalLine::Ended { at_ms, reason } => {
@@ -472,7 +472,7 @@ mod tests {
             at_ms: 2500,
             ms: 1,
             target: target(),
-            kind: "lost".to_owned(),
+            kind: EvalFailureKind::Lost,
             message: String::new(),
             lasting,
             spent: spent(1),

@@ -35,7 +35,9 @@
 //!
 //! use rhae_eval::solver::{RandomSolver, Solver};
 //! use rhae_eval::{EvalSpec, Plan, PlannedSet, assemble, run};
-//! use rhae_protocol::{EVAL_VERSION, EvalConfig, EvalLimits, EvalProtocol, RunIdentity, SOFTWARE};
+//! use rhae_protocol::{
+//!     EVAL_VERSION, EvalConfig, EvalLimits, EvalParser, EvalProtocol, RunIdentity, SOFTWARE,
+//! };
 //! use rhae_runs::RunFolder;
 //! use rhae_tasks::{Grid, Pair, Parser, Task, TaskSet, Test};
 //!
@@ -58,7 +60,7 @@
 //!     solver_settings: Default::default(),
 //!     protocol: EvalProtocol::Standard,
 //!     attempts: 2,
-//!     parser: Parser::Lenient.name().to_owned(),
+//!     parser: EvalParser::Lenient,
 //!     stop_at_failure: false,
 //!     shard: None,
 //!     permuted_colors: None,
@@ -95,6 +97,7 @@ mod estimate;
 mod files;
 mod foreign_models;
 mod ledger;
+mod parser;
 mod plan;
 mod report;
 mod request;
@@ -113,10 +116,13 @@ use rhae_runs::RunsError;
 pub use estimate::{Estimate, estimate};
 pub use files::{results_json, write_results};
 pub use ledger::{ClosedAttempt, Ledger, OpenTransmission, RequestOutcome, RequestRecord};
+pub use parser::parser_of;
 pub use plan::{Plan, PlannedSet, shard};
 pub use report::report;
 pub use request::{EvalRequest, PreparedEval, default_protocol, prepare_permuted, prepare_resumed};
-pub use results::{AttemptResult, EvalResults, SetResult, TaskShape, assemble};
+pub use results::{
+    AttemptFailure, AttemptResult, EvalResults, FailureReason, SetResult, TaskShape, assemble,
+};
 pub use rhae_agents_llm::PythonSettings;
 pub(crate) use run::rate_limit;
 pub use run::{EvalSpec, Progress, check_limits, run};

@@ -87,7 +87,7 @@ fn attempt(one: &AttemptResult) -> ArcAttempt {
         grid: one
             .grid
             .clone()
-            .map_err(|(kind, message)| (kind.to_owned(), message)),
+            .map_err(|failure| (failure.reason.name().to_owned(), failure.message)),
         how: one.how.clone(),
         text: one.text.clone(),
         reasoning: one.reasoning.clone(),

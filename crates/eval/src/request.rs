@@ -14,6 +14,7 @@ use rhae_tasks::{Parser, Protocol, TaskSet};
 use serde_json::json;
 
 use crate::foreign_models::check_models;
+use crate::parser::serialised_parser;
 use crate::solver::{Solver, SolverHost, SolverOptions, SolverSettings, create_solver};
 use crate::{EvalError, Ledger, Plan, PlannedSet, check_limits, rate_limit, shard};
 
@@ -101,7 +102,7 @@ impl EvalRequest {
             solver_settings: settings,
             protocol: serialised(protocol),
             attempts: self.attempts.unwrap_or(rules.attempts),
-            parser: self.parser.unwrap_or(rules.parser).name().to_owned(),
+            parser: serialised_parser(self.parser.unwrap_or(rules.parser)),
             stop_at_failure: self.stop_at_failure,
             shard: self.shard,
             permuted_colors: None,

@@ -3,6 +3,7 @@
 //! **Invariant:** results depend only on the configuration, the data, the journal and the parser.
 //! They contain every planned attempt, whether it was answered or not.
 
+mod attempt_failure;
 mod tally;
 mod task_shape;
 
@@ -10,16 +11,16 @@ use std::collections::BTreeMap;
 
 use rhae_protocol::{EvalConfig, EvalEnd, EvalProtocol, EvalUsage, RunIdentity};
 use rhae_tasks::{
-    Answers, AttemptAnswer, Grid, Parser, Rules, Score, Submission, SubmissionForm, TaskId,
-    TestAnswers, parse_whole_task, score,
+    Answers, AttemptAnswer, Grid, ParseError, Parser, Rules, Score, Submission, SubmissionForm,
+    TaskId, TestAnswers, parse_whole_task, score,
 };
 use serde::Serialize;
 
 use crate::EvalError;
 use crate::ledger::{Ledger, RequestOutcome};
 use crate::plan::PlannedSet;
-use crate::solver::SolverFailureKind;
 
+pub use attempt_failure::{AttemptFailure, FailureReason};
 pub(crate) use tally::Tally;
 pub use task_shape::TaskShape;
 
@@ -104,8 +105,7 @@ pub struct AttemptResult {
     pub attempt: usize,
     /// The number of the request that closed the attempt; `None` if it is open.
     pub request: Option<u64>,
-    /// The grid, or the kind of the failure and a message.
-    pub grid: Result<Grid, (&'static str, String)>,
+    pub grid: Result<Grid, AttemptFailure>,
     /// The way in which the parser found the grid, or the solver's note about it.
     pub how: Option<String>,
     /// The text of the answer, if it is a text.
@@ -270,9 +270,9 @@ fn collect(
                     test,
                     attempt,
                     request: record.map(|(number, _)| number),
-                    grid: Err((
-                        "not-asked",
-                        "the run ended before the request was sent".to_owned(),
+                    grid: Err(AttemptFailure::new(
+                        FailureReason::NotAsked,
+                        "the run ended before the request was sent",
                     )),
                     how: None,
                     text: None,
@@ -308,10 +308,11 @@ fn read_grid(result: &mut AttemptResult, record: &crate::RequestRecord, parser: 
             if let Some(found) = found {
                 result.how.clone_from(&found.note);
                 result.grid = match &found.grid {
-                    Some(rows) => {
-                        Grid::new(rows).map_err(|fault| (fault.kind(), fault.to_string()))
-                    }
-                    None => Err(("no-answer", "the solver has no further answer".to_owned())),
+                    Some(rows) => Grid::new(rows).map_err(AttemptFailure::from),
+                    None => Err(AttemptFailure::new(
+                        FailureReason::NoAnswer,
+                        "the solver has no further answer",
+                    )),
                 };
             } else if let Some(text) = &answer.text {
                 result.text = Some(text.clone());
@@ -325,30 +326,26 @@ fn read_grid(result: &mut AttemptResult, record: &crate::RequestRecord, parser: 
                     Ok(parsed) => {
                         let (start, end) = (parsed.span.start, parsed.span.end);
                         result.how = Some(format!("{}, bytes {start} to {end}", parsed.source));
-                        parsed
-                            .grids
-                            .into_iter()
-                            .nth(position)
-                            .ok_or_else(|| ("wrong-count", "a grid is missing".to_owned()))
+                        let found = parsed.grids.len();
+                        parsed.grids.into_iter().nth(position).ok_or_else(|| {
+                            let expected = record.target.tests.len();
+                            let error = ParseError::Count { found, expected };
+                            AttemptFailure::unreadable(error, None)
+                        })
                     }
-                    Err(reason) => Err(match &answer.finish {
-                        Some(finish) => (
-                            reason.kind(),
-                            format!("{reason} (the answer ended with: {finish})"),
-                        ),
-                        None => (reason.kind(), reason.to_string()),
-                    }),
+                    Err(error) => Err(AttemptFailure::unreadable(error, answer.finish.as_deref())),
                 };
             } else {
                 let reason = match &answer.finish {
                     Some(finish) => format!("the solver has no answer: {finish}"),
                     None => "the solver has no answer".to_owned(),
                 };
-                result.grid = Err(("no-answer", reason));
+                result.grid = Err(AttemptFailure::new(FailureReason::NoAnswer, reason));
             }
         }
         Some(RequestOutcome::Failure(kind, message, _)) => {
-            result.grid = Err((SolverFailureKind::canonical_name(kind), message.clone()));
+            let reason = FailureReason::Request(*kind);
+            result.grid = Err(AttemptFailure::new(reason, message));
         }
         None => {}
     }
@@ -371,8 +368,10 @@ fn submission(
         for attempt in attempt_results.iter().filter(|attempt| attempt.task == *id) {
             answers[attempt.test].attempts[attempt.attempt - 1] = match &attempt.grid {
                 Ok(grid) => AttemptAnswer::Json(grid.to_json()),
-                Err(("no-answer", _)) => AttemptAnswer::Empty,
-                Err((kind, _)) => AttemptAnswer::Failed(kind),
+                Err(failure) => match &failure.reason {
+                    FailureReason::NoAnswer => AttemptAnswer::Empty,
+                    reason => AttemptAnswer::Failed(reason.name()),
+                },
             };
         }
         tasks.insert(id.clone(), Answers::Tests(answers));

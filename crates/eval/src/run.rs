@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rhae_llm::{Attempt, CostBound, SpendGuard as _, SpendRefusal};
-use rhae_protocol::{EvalEnd, EvalLimits, EvalLine, EvalUsage};
+use rhae_protocol::{EvalEnd, EvalFailureKind, EvalLimits, EvalLine, EvalUsage};
 use rhae_runs::{Journal, RunFolder, RunsError, SpendLimit, SpendLimits, Spent, now_ms};
 use rhae_tasks::Parser;
 use rhae_throttle::Rate;
@@ -19,7 +19,7 @@ use crate::plan::Plan;
 use crate::results::Tally;
 use crate::scheduler::{AdmittedRequest, Scheduler, SchedulerStatus};
 use crate::solver::{
-    Outcome, Question, RequestContext, Solver, SolverFailure, SolverFailureKind, TransmissionLog,
+    Outcome, Question, RequestContext, Solver, SolverFailure, TransmissionLog, is_permanent,
 };
 
 /// The description of a run.
@@ -177,7 +177,7 @@ impl Shared<'_> {
         let started = Instant::now();
         let outcome = if !admitted.may_send {
             Outcome::failure(
-                SolverFailureKind::TaskTimeout,
+                EvalFailureKind::TaskTimeout,
                 "the time limit of the task had passed",
             )
         } else if self.write(&EvalLine::Sent {
@@ -198,11 +198,9 @@ impl Shared<'_> {
             catch_unwind(AssertUnwindSafe(|| {
                 self.spec.solver.answer(&question, &context)
             }))
-            .unwrap_or_else(|_| {
-                Outcome::failure(SolverFailureKind::Panicked, "the solver panicked")
-            })
+            .unwrap_or_else(|_| Outcome::failure(EvalFailureKind::Panicked, "the solver panicked"))
         } else {
-            Outcome::failure(SolverFailureKind::Stopped, "cannot write the journal")
+            Outcome::failure(EvalFailureKind::Stopped, "cannot write the journal")
         };
         let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let (at_ms, spent) = (now_ms(), outcome.spent);
@@ -224,13 +222,13 @@ impl Shared<'_> {
                 ends_run = ends.then(|| message.clone());
                 // A failure that affects every request is not the fault of this attempt, so the
                 // attempt stays open.
-                let lasting = kind.is_permanent() && !ends;
+                let lasting = is_permanent(kind) && !ends;
                 EvalLine::Failed {
                     request,
                     at_ms,
                     ms,
                     target,
-                    kind: kind.name().to_owned(),
+                    kind,
                     message,
                     lasting,
                     spent,

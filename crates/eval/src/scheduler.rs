@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rhae_protocol::{EvalEnd, EvalLimits};
+use rhae_protocol::{EvalEnd, EvalFailureKind, EvalLimits};
 use rhae_throttle::{Quota, Rate, RateLimiter};
 
 use crate::plan::Job;
-use crate::solver::SolverFailureKind;
 
 /// The queue of requests, shared by the worker threads.
 pub(crate) struct Scheduler {
@@ -44,7 +43,7 @@ pub(crate) struct AdmittedRequest {
     pub(crate) job: Job,
     /// False if the time limit of the task has already passed.
     pub(crate) may_send: bool,
-    pub(crate) deadline: Option<(Instant, SolverFailureKind)>,
+    pub(crate) deadline: Option<(Instant, EvalFailureKind)>,
 }
 
 /// A snapshot of the scheduler's counts.
@@ -188,10 +187,10 @@ impl Scheduler {
             .filter(|_| !self.is_conversation)
             .map(|limit| now + duration(limit));
         let ends = [
-            request_end.map(|end| (end, SolverFailureKind::RequestTimeout)),
-            task_end.map(|end| (end, SolverFailureKind::TaskTimeout)),
+            request_end.map(|end| (end, EvalFailureKind::RequestTimeout)),
+            task_end.map(|end| (end, EvalFailureKind::TaskTimeout)),
             self.run_deadline
-                .map(|end| (end, SolverFailureKind::RunTimeout)),
+                .map(|end| (end, EvalFailureKind::RunTimeout)),
         ];
         let deadline = ends.into_iter().flatten().min_by_key(|(end, _)| *end);
         AdmittedRequest {
@@ -289,9 +288,7 @@ mod tests {
         };
         let scheduler = Scheduler::new(jobs(1), limits, None, 0.0, 1, false);
         let admitted = scheduler.admit().unwrap();
-        assert!(
-            !admitted.may_send && admitted.deadline.unwrap().1 == SolverFailureKind::TaskTimeout
-        );
+        assert!(!admitted.may_send && admitted.deadline.unwrap().1 == EvalFailureKind::TaskTimeout);
         let limits = EvalLimits {
             run_seconds: Some(5.0),
             ..EvalLimits::default()

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rhae_llm::{Attempt, CostBound, SpendRefusal};
-use rhae_protocol::{EvalAnswer, EvalUsage};
+use rhae_protocol::{EvalAnswer, EvalFailureKind, EvalUsage};
 use rhae_tasks::{Task, TaskId};
 use serde_json::Value;
 
@@ -63,77 +63,16 @@ pub struct Outcome {
 /// The reason why a solver returned no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SolverFailure {
-    pub kind: SolverFailureKind,
+    pub kind: EvalFailureKind,
     pub message: String,
     /// Whether every other request would fail as well, so that the run should stop.
     pub ends_run: bool,
 }
 
-/// The kind of a [`SolverFailure`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SolverFailureKind {
-    /// The request exceeded its time limit.
-    RequestTimeout,
-    /// The time limit of the task was exceeded.
-    TaskTimeout,
-    /// The time limit of the run was exceeded.
-    RunTimeout,
-    /// The run was stopped.
-    Stopped,
-    /// The connection was lost.
-    Lost,
-    /// A server responded with an error status.
-    Status,
-    /// A server's response cannot be parsed.
-    Garbled,
-    /// The recording has no answer to this request.
-    NotRecorded,
-    /// The solver panicked.
-    Panicked,
-}
-
-impl SolverFailureKind {
-    const ALL: [Self; 9] = [
-        Self::RequestTimeout,
-        Self::TaskTimeout,
-        Self::RunTimeout,
-        Self::Stopped,
-        Self::Lost,
-        Self::Status,
-        Self::Garbled,
-        Self::NotRecorded,
-        Self::Panicked,
-    ];
-
-    /// Returns the name in journals and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::RequestTimeout => "request-time",
-            Self::TaskTimeout => "task-time",
-            Self::RunTimeout => "run-time",
-            Self::Stopped => "stopped",
-            Self::Lost => "connection-lost",
-            Self::Status => "server-error",
-            Self::Garbled => "garbled",
-            Self::NotRecorded => "not-recorded",
-            Self::Panicked => "solver-fault",
-        }
-    }
-
-    /// Returns the static form of a name from a journal, or `failed` if another version wrote it.
-    pub(crate) fn canonical_name(name: &str) -> &'static str {
-        Self::ALL
-            .into_iter()
-            .map(Self::name)
-            .find(|&known| known == name)
-            .unwrap_or("failed")
-    }
-
-    /// Returns whether the failure is permanent, so that it closes the attempt. An attempt that was
-    /// cut off because the run ended stays open.
-    pub(crate) const fn is_permanent(self) -> bool {
-        !matches!(self, Self::RunTimeout | Self::Stopped)
-    }
+/// Returns whether a failure is permanent, so that it closes the attempt. An attempt that was cut off
+/// because the run ended stays open.
+pub(crate) const fn is_permanent(kind: EvalFailureKind) -> bool {
+    !matches!(kind, EvalFailureKind::RunTimeout | EvalFailureKind::Stopped)
 }
 
 /// A solver of static tasks. Several threads call it at the same time.
@@ -233,7 +172,7 @@ pub struct RequestContext<'a> {
     /// The number of the request in the journal.
     pub request: u64,
     /// The deadline, and the failure to report when it passes.
-    pub deadline: Option<(Instant, SolverFailureKind)>,
+    pub deadline: Option<(Instant, EvalFailureKind)>,
     /// The time limit of one request to a model in a conversation.
     pub(crate) request_timeout: Option<Duration>,
     /// What earlier processes did in this conversation.
@@ -275,9 +214,9 @@ pub(crate) trait TransmissionLog: Sync {
 
 impl RequestContext<'_> {
     /// Returns the reason why the request must stop now, or `None` if it may continue.
-    pub fn expired(&self) -> Option<SolverFailureKind> {
+    pub fn expired(&self) -> Option<EvalFailureKind> {
         if self.cancelled.load(Ordering::Relaxed) {
-            return Some(SolverFailureKind::Stopped);
+            return Some(EvalFailureKind::Stopped);
         }
         self.deadline
             .filter(|(deadline, _)| Instant::now() >= *deadline)
@@ -322,7 +261,7 @@ impl Outcome {
     }
 
     /// Creates the outcome for a failure without cost that affects only this request.
-    pub fn failure(kind: SolverFailureKind, message: impl Into<String>) -> Self {
+    pub fn failure(kind: EvalFailureKind, message: impl Into<String>) -> Self {
         let failure = SolverFailure {
             kind,
             message: message.into(),

@@ -70,7 +70,7 @@ fn outcome(one: &AttemptResult) -> &'static str {
         (Ok(_), Some(true)) => "solved",
         (Ok(_), Some(false)) => "wrong",
         (Ok(_), None) => "answered",
-        (Err((kind, _)), _) => kind,
+        (Err(failure), _) => failure.reason.name(),
     }
 }
 

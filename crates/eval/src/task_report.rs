@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::EvalError;
 use crate::ledger::Ledger;
+use crate::parser_of;
 use crate::plan::PlannedSet;
 use crate::results::{AttemptResult, assemble};
 
@@ -50,7 +51,10 @@ fn attempt_json(result: &AttemptResult) -> Value {
     });
     match &result.grid {
         Ok(grid) => value["answer"] = grid.to_json(),
-        Err((kind, reason)) => value["failed"] = json!({"reason": kind, "message": reason}),
+        Err(failure) => {
+            let (reason, message) = (failure.reason.name(), &failure.message);
+            value["failed"] = json!({"reason": reason, "message": message});
+        }
     }
     if let Some(text) = &result.text {
         value["text"] = json!(text);
@@ -82,11 +86,7 @@ pub fn load_attempts(
             task: id.to_string(),
         })?;
     let planned = PlannedSet::from_record(record, sets)?.permute_colors(config.permuted_colors);
-    let parser = config.parser.parse().map_err(|error| {
-        EvalError::Config(format!(
-            "the configuration of the run names an unknown parser: {error}"
-        ))
-    })?;
+    let parser = parser_of(config.parser);
     let ledger = Ledger::from_lines(&load_lines(folder)?);
     let results = assemble(&config, std::slice::from_ref(&planned), &ledger, parser)?;
     let attempts = results

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
-use crate::{EvalEnd, RunIdentity};
+use crate::{EvalEnd, EvalFailureKind, RunIdentity};
 
 /// The version of the configuration and of the journal.
 pub const EVAL_VERSION: u32 = 1;
@@ -25,7 +26,7 @@ pub const EVAL_VERSION: u32 = 1;
 /// let json = r#"{
 ///     "version": 1, "software": "rhae 0.1.0", "run_id": "20261115-100000-search",
 ///     "solver": "search", "solver_settings": {"seed": 0}, "protocol": "standard", "attempts": 2,
-///     "parser": "last-grid", "stop_at_failure": false, "data": ["/data/arc:public"],
+///     "parser": "lenient", "stop_at_failure": false, "data": ["/data/arc:public"],
 ///     "sets": [{"name": "public", "revision": "1f2e", "tests": {"007bbfb7": [0]}}],
 ///     "limits": {"concurrency": 2}
 /// }"#;
@@ -49,8 +50,8 @@ pub struct EvalConfig {
     pub protocol: EvalProtocol,
     /// The number of attempts at each test.
     pub attempts: usize,
-    /// The name of the parser that extracts grids from answers.
-    pub parser: String,
+    /// The parser that extracts grids from answers.
+    pub parser: EvalParser,
     /// Whether the first attempt without a grid ends the run.
     pub stop_at_failure: bool,
     /// The shard of the tasks that this run evaluates, as `[shard, shards]` from 1; absent for all.
@@ -82,7 +83,7 @@ pub struct EvalConfig {
 /// assert!(serde_json::from_str::<EvalProtocol>(r#""unknown""#).is_err());
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EvalProtocol {
     Standard,
@@ -96,6 +97,38 @@ impl EvalProtocol {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Standard => "standard",
+            Self::Official => "official",
+            Self::Nejumi => "nejumi",
+            Self::Plan => "plan",
+        }
+    }
+}
+
+/// The rules by which grids are found in texts. The crate `tasks` defines them.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_protocol::EvalParser;
+///
+/// let parser: EvalParser = serde_json::from_str(r#""official""#)?;
+/// assert_eq!(parser.name(), "official");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EvalParser {
+    Lenient,
+    Official,
+    Nejumi,
+    Plan,
+}
+
+impl EvalParser {
+    /// Returns the name in files, flags and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lenient => "lenient",
             Self::Official => "official",
             Self::Nejumi => "nejumi",
             Self::Plan => "plan",
@@ -249,7 +282,7 @@ pub enum EvalLine {
         #[serde(flatten)]
         target: EvalTarget,
         /// The kind of failure, by which results count failures.
-        kind: String,
+        kind: EvalFailureKind,
         message: String,
         /// Whether the failure is final, so that the attempts count as unanswered. Otherwise they
         /// remain open, and a resumed run requests them again.

@@ -66,6 +66,7 @@ mod ending;
 mod error_code;
 mod eval;
 mod eval_end;
+mod eval_failure;
 mod exploration;
 mod frames;
 mod game_facts;
@@ -134,10 +135,11 @@ pub use database_check::{DatabaseCopy, DatabaseCounts, DatabaseFinding, Database
 pub use ending::Ending;
 pub use error_code::ErrorCode;
 pub use eval::{
-    EVAL_VERSION, EvalAnswer, EvalConfig, EvalGrid, EvalLimits, EvalLine, EvalProtocol, EvalSet,
-    EvalTarget, EvalUsage,
+    EVAL_VERSION, EvalAnswer, EvalConfig, EvalGrid, EvalLimits, EvalLine, EvalParser, EvalProtocol,
+    EvalSet, EvalTarget, EvalUsage,
 };
 pub use eval_end::EvalEnd;
+pub use eval_failure::EvalFailureKind;
 pub use exploration::{
     ComponentCounts, ExplorationReport, ExploredLevel, SearchedClicks, ShortestWinForm,
     TerminalCounts, WinProbability, WinWithin,

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use rhae_eval::{EvalResults, EvalSpec, PreparedEval, assemble, estimate, write_results};
+use rhae_eval::{EvalResults, EvalSpec, PreparedEval, assemble, estimate, parser_of, write_results};
 use rhae_tasks::{Parser, Protocol};
 
 use self::limits::EvalLimitArgs;
@@ -155,10 +155,7 @@ pub(super) fn execute(
         limits,
         note,
     } = prepared;
-    let parser: Parser = config
-        .parser
-        .parse()
-        .context("the configuration of the run names an unknown parser")?;
+    let parser = parser_of(config.parser);
     let cost = estimate(plan, solver.as_ref(), ledger, retry_failed);
     show::print_plan(plan, ledger, &cost, folder);
     if let Some(note) = note {

@@ -85,7 +85,7 @@ pub(super) fn run(args: &ShowArgs) -> Result<ExitCode> {
         .map(|result| SceneAttempt {
             test: result.test,
             attempt: result.attempt,
-            grid: result.grid.as_ref().map_err(|(kind, _)| *kind),
+            grid: result.grid.as_ref().map_err(|failure| failure.reason.name()),
         })
         .collect();
     let scene = task_scene(&task, &scene_attempts);
@@ -136,7 +136,7 @@ fn shown_attempt(result: &AttemptResult) -> ShownAttempt<'_> {
         grid: result
             .grid
             .as_ref()
-            .map_err(|(kind, reason)| (*kind, reason.as_str())),
+            .map_err(|failure| (failure.reason.name(), failure.message.as_str())),
         how: result.how.as_deref(),
     }
 }

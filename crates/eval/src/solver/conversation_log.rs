@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use rhae_agents::{AgentError, CallLog, DIFFERENT_REQUEST, LoggedCall, branch_prefix};
 use rhae_llm::{Attempt, AttemptStart, CostBound, Reply};
-use rhae_protocol::EvalUsage;
+use rhae_protocol::{EvalFailureKind, EvalUsage};
 use serde_json::Value;
 
 use super::model::transmission_usage;
-use super::{RequestContext, SolverFailure, SolverFailureKind};
+use super::{RequestContext, SolverFailure};
 use crate::ledger::ConversationEvent;
 
 /// What a conversation has spent in this process, and whether it was halted by its time limit. The
@@ -187,14 +187,14 @@ pub(super) fn failed(
 ) -> SolverFailure {
     let (kind, message, ends_run) = match error {
         AgentError::Interrupted { reason, all_plays } if all_plays => {
-            (SolverFailureKind::Stopped, reason, !expired)
+            (EvalFailureKind::Stopped, reason, !expired)
         }
-        AgentError::Interrupted { reason, .. } => (SolverFailureKind::Status, reason, false),
+        AgentError::Interrupted { reason, .. } => (EvalFailureKind::Status, reason, false),
         AgentError::Stopped => {
             let message = "the run was stopped".to_owned();
-            (SolverFailureKind::Stopped, message, false)
+            (EvalFailureKind::Stopped, message, false)
         }
-        error => (SolverFailureKind::Garbled, error.to_string(), false),
+        error => (EvalFailureKind::Garbled, error.to_string(), false),
     };
     SolverFailure {
         kind: context.expired().unwrap_or(kind),

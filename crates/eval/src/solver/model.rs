@@ -6,12 +6,10 @@ use rhae_llm::{
     Attempt, AttemptStart, CancelToken, CostBound, Failure, FailureKind, Finish, Halt, Model, Part,
     Reply, Request, SpendRefusal, Usage,
 };
-use rhae_protocol::{EvalAnswer, EvalUsage};
+use rhae_protocol::{EvalAnswer, EvalFailureKind, EvalUsage};
 use rhae_tasks::{Grid, Prompt, Task};
 
-use super::{
-    CostEstimate, Outcome, Question, RequestContext, Solver, SolverFailure, SolverFailureKind, Unit,
-};
+use super::{CostEstimate, Outcome, Question, RequestContext, Solver, SolverFailure, Unit};
 
 /// A solver that asks a language model. Attempts are independent samples of the same prompt.
 pub struct ModelSolver {
@@ -191,18 +189,18 @@ fn failed(failure: &Failure, context: &RequestContext<'_>, expired: bool) -> Sol
     // Only the context knows which limit set the deadline.
     let time = context
         .deadline
-        .map_or(SolverFailureKind::RequestTimeout, |(_, kind)| kind);
+        .map_or(EvalFailureKind::RequestTimeout, |(_, kind)| kind);
     let kind = match failure.kind {
         FailureKind::NotSent | FailureKind::Lost => {
-            context.expired().unwrap_or(SolverFailureKind::Lost)
+            context.expired().unwrap_or(EvalFailureKind::Lost)
         }
         FailureKind::TimedOut => context.expired().unwrap_or(time),
         FailureKind::Halted if expired => context.expired().unwrap_or(time),
-        FailureKind::Status => SolverFailureKind::Status,
-        FailureKind::Garbled => SolverFailureKind::Garbled,
-        FailureKind::NoAnswer => SolverFailureKind::NotRecorded,
+        FailureKind::Status => EvalFailureKind::Status,
+        FailureKind::Garbled => EvalFailureKind::Garbled,
+        FailureKind::NoAnswer => EvalFailureKind::NotRecorded,
         FailureKind::Cancelled | FailureKind::Halted | FailureKind::CircuitOpen => {
-            SolverFailureKind::Stopped
+            EvalFailureKind::Stopped
         }
     };
     SolverFailure {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use rhae_protocol::{EvalAnswer, EvalGrid, EvalLine};
+use rhae_protocol::{EvalAnswer, EvalFailureKind, EvalGrid, EvalLine};
 use rhae_tasks::{Answers, AttemptAnswer, Grid, Parser, Submission};
 
-use super::{Outcome, Question, RequestContext, Solver, SolverFailureKind, Unit};
+use super::{Outcome, Question, RequestContext, Solver, Unit};
 use crate::ledger::{Ledger, RequestOutcome};
 
 /// A solver that repeats recorded answers. It reports no usage, whatever the answers cost
@@ -132,7 +132,7 @@ impl Solver for ReplaySolver {
         match self.answers.get(&key) {
             Some(answer) => Outcome::free(answer.clone()),
             None => Outcome::failure(
-                SolverFailureKind::NotRecorded,
+                EvalFailureKind::NotRecorded,
                 format!(
                     "the recording has no attempt {attempt} at test {} of `{}`",
                     test + 1,

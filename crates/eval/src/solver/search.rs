@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use rhae_protocol::{EvalAnswer, EvalGrid};
+use rhae_protocol::{EvalAnswer, EvalFailureKind, EvalGrid};
 use rhae_solve::{Budget, solve_test};
 
-use super::{Outcome, Question, RequestContext, Solver, SolverFailureKind, Unit};
+use super::{Outcome, Question, RequestContext, Solver, Unit};
 
 /// A solver that searches for programs. A search that exceeds a time limit answers with the best
 /// programs found so far.
@@ -30,7 +30,7 @@ impl Solver for SearchSolver {
             match context.expired() {
                 // The result would depend on the time of the interruption, so it is discarded. The
                 // next process repeats the search.
-                Some(kind @ (SolverFailureKind::Stopped | SolverFailureKind::RunTimeout)) => {
+                Some(kind @ (EvalFailureKind::Stopped | EvalFailureKind::RunTimeout)) => {
                     return Outcome::failure(kind, "the search was interrupted");
                 }
                 cut => {
