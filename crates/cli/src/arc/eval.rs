@@ -11,7 +11,7 @@ mod spec;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use rhae_eval::{EvalResults, EvalSpec, PreparedEval, assemble, estimate, parser_of, write_results};
 use rhae_tasks::{Parser, Protocol};
