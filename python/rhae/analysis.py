@@ -16,6 +16,7 @@ from typing import Any
 from rhae import _native
 from rhae._hosting import GamesDir, games_request
 from rhae._native import ExploreProgress, ValidateProgress
+from rhae._notebook import environment_html, level_html, report_html
 
 __all__ = [
     "ComponentCounts",
@@ -148,6 +149,10 @@ class ExploredLevel:
     peak_bytes: int
     warnings: list[str]
 
+    def _repr_html_(self) -> str:
+        """Shows the report in a notebook, with the frames of a shortest win."""
+        return level_html(self)
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -224,6 +229,10 @@ class ValidatedEnvironment:
                 return result
         raise KeyError(name)
 
+    def _repr_html_(self) -> str:
+        """Shows the rules in a notebook."""
+        return environment_html(self)
+
 
 @dataclass(frozen=True)
 class ValidationReport:
@@ -241,6 +250,10 @@ class ValidationReport:
     #: Whether ``verdict`` is ``"pass"``.
     passes: bool
     environments: list[ValidatedEnvironment]
+
+    def _repr_html_(self) -> str:
+        """Shows the rules of all environments in a notebook."""
+        return report_html(self)
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from program import EXAMPLES
 from program import rhae as run_program
 
@@ -36,6 +40,27 @@ def test_limited_search_reports_its_limit() -> None:
     level = rhae.explore("kq19", level=3, max_states=2_000, checks=0)
     assert (level.complete, level.stopped_by) == (False, "nodes")
     assert level.p_win.lower < level.p_win.upper
+
+
+def test_notebooks_show_levels_and_validations() -> None:
+    level = rhae.explore("bx20", checks=0)
+    shown = level._repr_html_()
+    assert "<h4>bx20-v1, level 1, seed 0</h4>" in shown and "126 (complete)" in shown
+    assert f"8 actions: {' '.join(level.shortest_win.actions)}" in shown if level.shortest_win else False
+    encoded = re.search(r'src="data:image/png;base64,([^"]+)"', shown)
+    assert encoded is not None
+    picture = Image.open(io.BytesIO(base64.b64decode(encoded[1])))
+    assert picture.width > 8 * 2 * 64 and picture.height > 2 * 2 * 64, "nine frames in two rows"
+    report = rhae.validate("bx20", steps=500, max_states=2_000)
+    shown = report._repr_html_()
+    assert shown.count("<tr>") == 1 + len(report.environments[0].rules)
+    assert "luck-levels" in shown and "level 1: " in shown
+    assert report.environments[0]._repr_html_() == shown
+
+
+def test_frames_of_a_hosted_game_are_not_shown() -> None:
+    level = rhae.explore("rv52", games_dir=EXAMPLES, max_states=20, checks=0)
+    assert "<table>" in level._repr_html_() and "<img" not in level._repr_html_()
 
 
 def test_exploration_reports_progress() -> None:
