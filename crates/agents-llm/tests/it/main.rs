@@ -5,6 +5,7 @@
 
 mod containment;
 mod duck;
+mod injection;
 mod interpreter;
 mod javascript;
 mod orchestrator;

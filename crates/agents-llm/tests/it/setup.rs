@@ -7,7 +7,7 @@ use rhae_agents::{
     Agent, AgentError, AgentFactory as _, LoggedCalls, ModelPlayer, PlayContext, View,
 };
 use rhae_agents_llm::{Engine, HarnessAgent, Limits, PythonLimits, PythonSettings};
-use rhae_engine::{Action, Catalog as _, PlayState};
+use rhae_engine::{Action, Catalog as _, Frame, PlayState};
 use rhae_games::Builtin;
 use rhae_llm::{Model, Models};
 use rhae_protocol::ModelUsage;
@@ -112,6 +112,18 @@ pub(crate) fn play(
     levels: u8,
     max_actions: usize,
 ) -> Played {
+    play_seeing(agent, game, log, levels, max_actions, &|_| {})
+}
+
+/// Like [`play`], but the agent sees frames that `disguise` has changed.
+pub(crate) fn play_seeing(
+    agent: &HarnessAgent,
+    game: &str,
+    log: &Path,
+    levels: u8,
+    max_actions: usize,
+    disguise: &dyn Fn(&mut Frame),
+) -> Played {
     let context = PlayContext {
         model_log: log.to_owned(),
         ..PlayContext::default()
@@ -127,8 +139,10 @@ pub(crate) fn play(
     };
     while played.levels_completed < levels && played.actions.len() < max_actions {
         let observation = environment.observation();
+        let mut frames = observation.frames.frames().to_vec();
+        frames.iter_mut().for_each(disguise);
         let view = View {
-            frames: observation.frames.frames(),
+            frames: &frames,
             state: observation.state,
             levels_completed: observation.levels_completed,
             win_levels: observation.win_levels,
