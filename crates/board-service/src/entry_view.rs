@@ -40,6 +40,7 @@ pub fn entry_view(
         board: state.id.clone(),
         title: state.definition.title.clone(),
         visibility: set.visibility,
+        has_tasks: set.tasks.is_some(),
         description: entry.system.description.clone(),
         hardware: entry.system.hardware.clone(),
         paper_url: entry.system.paper_url.clone(),
@@ -55,7 +56,12 @@ fn event_text(event: &BoardEvent, row: &EntryId, sees_all: bool) -> Option<Strin
         BoardEvent::Submitted { entry, .. } => (entry, String::new(), false),
         BoardEvent::Replayed { entry, runs } => {
             let plays: usize = runs.iter().map(|run| run.plays.len()).sum();
-            (entry, format!("{plays} plays"), false)
+            let answers: usize = runs.iter().map(|run| run.answers.len()).sum();
+            let text = match answers {
+                0 => format!("{plays} plays"),
+                _ => format!("answers to {answers} tasks"),
+            };
+            (entry, text, false)
         }
         BoardEvent::ReplayFailed { entry, reason } => (entry, reason.clone(), true),
         BoardEvent::Witnessed { entry, cards } => (entry, format!("{} cards", cards.len()), false),
@@ -86,6 +92,20 @@ fn event_text(event: &BoardEvent, row: &EntryId, sees_all: bool) -> Option<Strin
         BoardEvent::Contested { entry, text } | BoardEvent::Answered { entry, text } => {
             (entry, text.clone(), false)
         }
+        BoardEvent::Rescored {
+            entry,
+            old_nano,
+            new_nano,
+            note,
+            ..
+        } => {
+            let [old, new] = [old_nano, new_nano].map(|nano| *nano as f64 / 1e9);
+            (
+                entry,
+                format!("{old:.2} % before, {new:.2} % now: {note}"),
+                false,
+            )
+        }
         BoardEvent::Created { .. }
         | BoardEvent::Registered { .. }
         | BoardEvent::Abandoned { .. }
@@ -106,6 +126,13 @@ fn entry_run(run: &BoardRun) -> EntryRun {
         cost_basis: run.cost.basis,
         cost_usd_micro: run.cost.usd_micro,
         plays: run.plays.iter().map(entry_play).collect(),
+        answered_tasks: run.answers.len(),
+        solved_tests: run
+            .answers
+            .iter()
+            .flat_map(|answer| &answer.solved)
+            .filter(|attempt| **attempt > 0)
+            .count(),
     }
 }
 

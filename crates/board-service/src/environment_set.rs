@@ -10,6 +10,7 @@ pub fn board_set(name: &str, visibility: SetVisibility, environments: &[GameInfo
         name: name.to_owned(),
         visibility,
         environments: environments.iter().map(environment).collect(),
+        tasks: None,
     }
 }
 
@@ -27,6 +28,7 @@ fn environment(info: &GameInfo) -> BoardEnvironment {
         id: info.id.as_str().into(),
         built_in: info.source_digest.is_none(),
         source_digest: info.source_digest.clone(),
+        luck_nano: None,
         levels: info.baselines.iter().map(level).collect(),
     }
 }

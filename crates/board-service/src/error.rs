@@ -33,6 +33,9 @@ pub enum BoardError {
     /// A card on the server does not contain the plays of a row.
     #[error("the row is not witnessed: {0}")]
     Witness(String),
+    /// The static tasks are not those that the board fixes.
+    #[error("the tasks of the board cannot be used: {0}")]
+    Tasks(String),
     #[error("the submission is not valid: {field}: {reason}")]
     Submission { field: String, reason: String },
     #[error("cannot {what} `{}`: {reason}", path.display())]

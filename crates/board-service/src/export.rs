@@ -6,6 +6,7 @@
 //! | `rows.json`, `rows.csv` | the rows as the public sees them |
 //! | `events.jsonl` | the log, with one record per line |
 //! | `runs/HASH/` | configuration, journal and recordings of a run |
+//! | `tasks.json` | the static tasks with their solutions, if the board has some |
 //!
 //! *Invariant:* of a board with a hidden set, the public gets only the rows.
 
@@ -39,8 +40,12 @@ pub async fn export_board(
     audience: Audience,
     references: Vec<PublishedResult>,
 ) -> Result<BoardManifest, BoardError> {
+    // The records and the rows are those of one moment, even if others append meanwhile.
     let records = service.records(id).await?;
-    let board = service.load(id).await?;
+    let board = Board::replay(&records).map_err(|error| BoardError::Log {
+        board: id.clone(),
+        error,
+    })?;
     let view = board_view(&board, Audience::Public, references);
     let is_hidden = board.state().definition.set.visibility.is_hidden();
     let complete = !is_hidden || audience == Audience::Organiser;

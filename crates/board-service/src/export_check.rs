@@ -7,8 +7,7 @@ use std::path::{Component, Path};
 use rhae_board::{Board, verify_board};
 use rhae_engine::Catalog;
 use rhae_protocol::{
-    BoardCheck, BoardDefinition, BoardEvent, BoardManifest, BoardRecord, BoardRun, BoardView,
-    Digest,
+    BoardCheck, BoardEvent, BoardManifest, BoardRecord, BoardRun, BoardView, EntryId,
 };
 use rhae_store::BoardFile;
 use rhae_study::text_digest;
@@ -17,8 +16,9 @@ use crate::BoardError;
 use crate::export::{
     EVENTS, MANIFEST, ROWS, TABLE, events_text, manifest_text, rebuilt_view, rows_csv, rows_json,
 };
-use crate::run_check::verify_run;
 use crate::run_files::RunFiles;
+use crate::task_set::TASKS;
+use crate::verifier::Verifier;
 
 /// The maximum depth of folders in an export, and the maximum size of a file.
 const MAX_DEPTH: usize = 4;
@@ -78,15 +78,13 @@ pub(crate) fn read_export(
                 .push("manifest.json is of another board".to_owned());
         }
         compare_rows(&board, &files, &mut check);
-        replay_runs(
-            &board.state().definition,
-            &records,
-            &files,
-            catalog,
-            &mut check,
-        );
+        let text = files.get(TASKS).map(String::as_str);
+        match Verifier::new(&board.state().definition, catalog, text) {
+            Ok(verifier) => verify_runs(&verifier, &records, &files, &mut check),
+            Err(error) => check.findings.push(error.to_string()),
+        }
     }
-    files.retain(|name, _| name.starts_with("runs/"));
+    files.retain(|name, _| name == TASKS || name.starts_with("runs/"));
     let files = files.into_iter();
     let files = files.map(|(name, content)| BoardFile { name, content });
     Ok((check, records, files.collect()))
@@ -174,23 +172,46 @@ fn compare_rows(board: &Board, files: &BTreeMap<String, String>, check: &mut Boa
     }
 }
 
-/// Replays the recordings of every run in the records.
-fn replay_runs(
-    definition: &BoardDefinition,
+/// Verifies every run in the records again. What a later correction has replaced is left out, because
+/// an error of an earlier version of this program was part of it.
+fn verify_runs(
+    verifier: &Verifier<'_>,
     records: &[BoardRecord],
     files: &BTreeMap<String, String>,
-    catalog: &dyn Catalog,
     check: &mut BoardCheck,
 ) {
+    let last_corrections: BTreeMap<&EntryId, u64> = records
+        .iter()
+        .filter_map(|record| match &record.event {
+            BoardEvent::Rescored { entry, .. } => Some((entry, record.seq)),
+            _ => None,
+        })
+        .collect();
     for record in records {
-        let (BoardEvent::Replayed { runs, .. } | BoardEvent::Reproduced { runs, .. }) =
-            &record.event
-        else {
-            continue;
+        let (entry, runs, reruns) = match &record.event {
+            BoardEvent::Replayed { entry, runs } | BoardEvent::Reproduced { entry, runs, .. } => {
+                (entry, runs, &[][..])
+            }
+            BoardEvent::Rescored {
+                entry,
+                runs,
+                reruns,
+                ..
+            } => (entry, runs, &reruns[..]),
+            _ => continue,
         };
-        for run in runs {
-            let rebuilt = verify_run(definition, &run_files(&run.digest, files), catalog);
-            check.replayed += run.plays.len();
+        let is_replaced = last_corrections
+            .get(entry)
+            .is_some_and(|last| record.seq < *last);
+        if is_replaced {
+            continue;
+        }
+        for run in runs.iter().chain(reruns) {
+            let stored = files
+                .iter()
+                .map(|(name, text)| (name.clone(), text.clone()));
+            let rebuilt = verifier.verify(&RunFiles::stored(&run.digest, stored));
+            check.replayed += run.plays.len() + run.answers.len();
             if let Some(finding) = difference(run, rebuilt) {
                 check
                     .findings
@@ -204,15 +225,6 @@ fn difference(run: &BoardRun, rebuilt: Result<BoardRun, crate::RunError>) -> Opt
     match rebuilt {
         Ok(rebuilt) if rebuilt == *run => None,
         Ok(_) => Some(format!("the run `{}` differs from its files", run.run_id)),
-        Err(error) => Some(format!("the run `{}` does not replay: {error}", run.run_id)),
+        Err(error) => Some(format!("the run `{}` is not accepted: {error}", run.run_id)),
     }
-}
-
-fn run_files(digest: &Digest, files: &BTreeMap<String, String>) -> RunFiles {
-    let prefix = format!("runs/{digest}/");
-    let own = files.iter().filter_map(|(name, text)| {
-        let name = name.strip_prefix(&prefix)?;
-        Some((name.to_owned(), text.clone()))
-    });
-    RunFiles::of(own.collect())
 }

@@ -33,6 +33,12 @@ pub enum RunError {
     Difference { recording: String, reason: String },
     #[error("`{recording}` continues after its budget `{budget}` was used up")]
     Budget { recording: String, budget: String },
+    #[error("the {name} is `{found}`: the board has `{expected}`")]
+    Setting {
+        name: &'static str,
+        found: String,
+        expected: String,
+    },
     #[error("the repeat {repeat} of `{environment}` is in the journal twice")]
     Twice { environment: String, repeat: u32 },
 }
@@ -99,7 +105,9 @@ pub fn verify_run(
         server: config.server.clone(),
         competition: config.competition,
         cost: cost(&config, &results),
+        tiered: config.tiers.as_ref().is_some_and(|tiers| !tiers.all),
         plays: plays.into_values().collect(),
+        answers: Vec::new(),
     })
 }
 

@@ -1,13 +1,13 @@
 //! The files of a run that a board stores: its configuration, its journal and its recordings.
 //!
-//! A run folder is untrusted, so every path is checked before it is opened, sizes are limited,
+//! An evaluation of static tasks has no recordings. A run folder is untrusted, so every path is checked before it is opened, sizes are limited,
 //! and links are not followed. Paths of the machine that played are removed from the configuration.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use rhae_protocol::{Digest, EnvironmentVersion, JournalLine, RunConfig};
+use rhae_protocol::{Digest, EnvironmentVersion, EvalConfig, JournalLine, RunConfig};
 use rhae_store::BoardFile;
 use rhae_study::{digest, text_digest};
 
@@ -70,9 +70,17 @@ impl RunFiles {
         }
     }
 
-    /// Restores the files of a run from an export or a database.
-    pub(crate) fn of(files: BTreeMap<String, String>) -> Self {
-        Self { files }
+    /// Restores the files of a run from their names and texts in an export or a database. Files of
+    /// other runs are left out.
+    pub(crate) fn stored(digest: &Digest, files: impl Iterator<Item = (String, String)>) -> Self {
+        let prefix = run_prefix(digest);
+        let own = files.filter_map(|(name, text)| {
+            let name = name.strip_prefix(&prefix)?;
+            Some((name.to_owned(), text))
+        });
+        Self {
+            files: own.collect(),
+        }
     }
 
     /// Returns the text of a file.
@@ -86,6 +94,12 @@ impl RunFiles {
 
     pub(crate) fn journal(&self) -> Option<&str> {
         self.get(JOURNAL)
+    }
+
+    /// Returns whether the run is an evaluation of static tasks.
+    pub(crate) fn is_evaluation(&self) -> bool {
+        let config = self.config().unwrap_or_default();
+        serde_json::from_str::<EvalConfig>(config).is_ok()
     }
 
     /// Returns the environments that the journal names.
@@ -110,15 +124,20 @@ impl RunFiles {
 
     /// Returns the files under the names by which a board stores them.
     pub fn board_files(&self) -> Vec<BoardFile> {
-        let digest = self.digest();
+        let prefix = run_prefix(&self.digest());
         let files = self.files.iter();
         files
             .map(|(name, content)| BoardFile {
-                name: format!("runs/{digest}/{name}"),
+                name: format!("{prefix}{name}"),
                 content: content.clone(),
             })
             .collect()
     }
+}
+
+/// Returns the start of the names under which a board stores the files of a run.
+pub(crate) fn run_prefix(digest: &Digest) -> String {
+    format!("runs/{digest}/")
 }
 
 /// Returns whether a name is that of a recording directly in the folder of recordings.
@@ -158,6 +177,9 @@ fn read_file(folder: &Path, name: &str, total: &mut u64) -> Result<String, Board
 /// Removes the paths of the machine that played from a configuration. A text that is not a
 /// configuration is kept, and refused when the run is verified.
 fn without_paths(text: &str) -> String {
+    if let Ok(config) = serde_json::from_str::<EvalConfig>(text) {
+        return without_data_paths(config, text);
+    }
     let Ok(config) = serde_json::from_str::<RunConfig>(text) else {
         return text.to_owned();
     };
@@ -168,6 +190,19 @@ fn without_paths(text: &str) -> String {
     if let Some(model) = &mut config.model {
         model.prompts_dir = None;
     }
+    serde_json::to_string(&config).unwrap_or_else(|_| text.to_owned())
+}
+
+/// Removes the paths from the configuration of an evaluation. The hash of a prompt stays.
+fn without_data_paths(mut config: EvalConfig, text: &str) -> String {
+    config.data.clear();
+    let settings = &mut config.solver_settings;
+    settings.retain(|name, value| {
+        let is_path = value
+            .as_str()
+            .is_some_and(|text| text.contains(['/', '\\']));
+        !(matches!(name.as_str(), "models" | "prompts") || name == "prompt" && is_path)
+    });
     serde_json::to_string(&config).unwrap_or_else(|_| text.to_owned())
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rhae_board::{Board, Command, ORGANISER, check_environment};
+use rhae_board::{Board, Command, ORGANISER, VerifiedRow, check_environment, check_kind};
 use rhae_engine::Catalog;
 use rhae_protocol::{
     BoardCheck, BoardClaim, BoardDefinition, BoardEvent, BoardId, BoardRecord, BoardSystem, Digest,
@@ -13,8 +13,11 @@ use rhae_study::text_digest;
 
 use crate::BoardError;
 use crate::export_check::read_export;
-use crate::run_check::verify_run;
-use crate::run_files::RunFiles;
+use crate::run_check::RunError;
+use crate::run_files::{RunFiles, run_prefix};
+use crate::submission::SubmittedVersion;
+use crate::task_set::{TASKS, read_tasks, tasks_text};
+use crate::verifier::Verifier;
 use crate::witness::find_plays;
 
 /// The number of records per read.
@@ -99,13 +102,41 @@ impl BoardService {
         id: &BoardId,
         definition: BoardDefinition,
     ) -> Result<Vec<BoardRecord>, BoardError> {
+        self.create_of_tasks(now_ms, id, definition, None).await
+    }
+
+    /// Creates a board, of static tasks if `tasks` is the text of a file with their solutions.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`BoardService::create`], and [`BoardError::Tasks`] if the tasks are not
+    /// those of the definition.
+    pub async fn create_of_tasks(
+        &self,
+        now_ms: u64,
+        id: &BoardId,
+        definition: BoardDefinition,
+        tasks: Option<&str>,
+    ) -> Result<Vec<BoardRecord>, BoardError> {
         check_board_id(id.as_str())?;
+        let mut files = Vec::new();
+        if let Some(fixed) = &definition.set.tasks {
+            let missing =
+                || BoardError::Tasks("the file with their solutions is missing".to_owned());
+            let set = read_tasks(&definition.set, fixed, tasks.ok_or_else(missing)?)?;
+            files.push(BoardFile {
+                name: TASKS.to_owned(),
+                content: tasks_text(&set),
+            });
+        } else if tasks.is_some() {
+            return Err(BoardError::Tasks("the board has environments".to_owned()));
+        }
         let (_, records) = Board::create(now_ms, id.clone(), definition)?;
         let append = BoardAppend {
             board: id.clone(),
             last_seq: 0,
             records: records.clone(),
-            files: Vec::new(),
+            files,
         };
         match self.store.append_board(append).await {
             Ok(()) => Ok(records),
@@ -283,17 +314,49 @@ impl BoardService {
             claim: submission.claim,
         };
         let mut board = self.load(id).await?;
+        let definition = board.state().definition.clone();
+        let text = self.task_text(id, &definition).await?;
+        let verifier = Verifier::new(&definition, catalog, text.as_deref())?;
         let mut all = board.prepare(now_ms, &submission.actor, &submit)?;
         commit(id, &mut board, &all)?;
         let mut files = Vec::new();
         for run in &submission.runs {
-            let (command, stored) = run_command(&board, entry, run, catalog)?;
+            let (command, stored) = run_command(&definition, entry, run, &verifier)?;
             let records = board.prepare(now_ms, ORGANISER, &command)?;
             commit(id, &mut board, &records)?;
             all.extend(records);
             files.extend(stored);
         }
         self.append(id, all, files).await
+    }
+
+    /// Submits the versions of a `submission.yaml` as claims: all of them, or none.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BoardError::Rejected`] if the rules refuse one of them.
+    pub async fn submit_claims(
+        &self,
+        id: &BoardId,
+        now_ms: u64,
+        rows: Vec<(EntryId, SubmittedVersion)>,
+    ) -> Result<Vec<BoardRecord>, BoardError> {
+        let mut board = self.load(id).await?;
+        let mut all = Vec::new();
+        for (entry, version) in rows {
+            let actor = version.system.authors.first();
+            let actor = actor.map_or_else(String::new, |author| author.name.clone());
+            let submit = Command::Submit {
+                entry,
+                system: Box::new(version.system),
+                registration: None,
+                claim: version.claim,
+            };
+            let records = board.prepare(now_ms, &actor, &submit)?;
+            commit(id, &mut board, &records)?;
+            all.extend(records);
+        }
+        self.append(id, all, Vec::new()).await
     }
 
     /// Replays a run and adds it to a row.
@@ -309,8 +372,10 @@ impl BoardService {
         run: &RunFiles,
         catalog: &dyn Catalog,
     ) -> Result<Vec<BoardRecord>, BoardError> {
-        let board = self.load(id).await?;
-        let (command, files) = run_command(&board, entry, run, catalog)?;
+        let definition = self.load(id).await?.state().definition.clone();
+        let text = self.task_text(id, &definition).await?;
+        let verifier = Verifier::new(&definition, catalog, text.as_deref())?;
+        let (command, files) = run_command(&definition, entry, run, &verifier)?;
         self.execute(id, now_ms, ORGANISER, &command, files).await
     }
 
@@ -328,12 +393,13 @@ impl BoardService {
         runs: &[RunFiles],
         catalog: &dyn Catalog,
     ) -> Result<Vec<BoardRecord>, BoardError> {
-        let board = self.load(id).await?;
-        let definition = &board.state().definition;
+        let definition = self.load(id).await?.state().definition.clone();
+        let text = self.task_text(id, &definition).await?;
+        let verifier = Verifier::new(&definition, catalog, text.as_deref())?;
         let mut verified = Vec::new();
         let mut files = Vec::new();
         for run in runs {
-            verified.push(verify_run(definition, run, catalog)?);
+            verified.push(verifier.verify(run)?);
             files.extend(run.board_files());
         }
         let command = Command::Reproduce {
@@ -341,6 +407,63 @@ impl BoardService {
             runs: verified,
         };
         self.execute(id, now_ms, ORGANISER, &command, files).await
+    }
+
+    /// Verifies the stored runs of all rows again. The rows whose counts differ are corrected, in one
+    /// release that shows their old and new scores.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BoardError::Rejected`] if nothing differs, and the errors of
+    /// [`BoardService::execute`].
+    pub async fn rescore(
+        &self,
+        id: &BoardId,
+        now_ms: u64,
+        note: &str,
+        catalog: &dyn Catalog,
+    ) -> Result<Vec<BoardRecord>, BoardError> {
+        let board = self.load(id).await?;
+        let definition = &board.state().definition;
+        let text = self.task_text(id, definition).await?;
+        let verifier = Verifier::new(definition, catalog, text.as_deref())?;
+        let mut rows = Vec::new();
+        for (entry, old) in &board.state().entries {
+            let mut row = VerifiedRow {
+                entry: entry.clone(),
+                runs: Vec::new(),
+                reruns: Vec::new(),
+                failure: None,
+            };
+            for (old, new) in [(&old.runs, &mut row.runs), (&old.reruns, &mut row.reruns)] {
+                for run in old {
+                    let prefix = run_prefix(&run.digest);
+                    let stored = self.store.board_files(id, &prefix).await?;
+                    let files = stored.into_iter().map(|file| (file.name, file.content));
+                    match verifier.verify(&RunFiles::stored(&run.digest, files)) {
+                        Ok(run) => new.push(run),
+                        Err(error) => row.failure = Some(error.to_string()),
+                    }
+                }
+            }
+            rows.push(row);
+        }
+        let note = note.to_owned();
+        let records = board.prepare(now_ms, ORGANISER, &Command::Rescore { note, rows })?;
+        self.append(id, records, Vec::new()).await
+    }
+
+    /// Returns the file with the static tasks of a board, if it has some.
+    async fn task_text(
+        &self,
+        id: &BoardId,
+        definition: &BoardDefinition,
+    ) -> Result<Option<String>, BoardError> {
+        if definition.set.tasks.is_none() {
+            return Ok(None);
+        }
+        let files = self.store.board_files(id, TASKS).await?;
+        Ok(files.into_iter().next().map(|file| file.content))
     }
 
     /// Imports a complete export as a board with the same id, after checking it. Returns the check;
@@ -387,19 +510,21 @@ impl BoardService {
 }
 
 /// Returns the command that adds a run, or that records why it is not accepted, with the files to
-/// store. Fails for a run on environments of another set.
+/// store. Fails for a run on another set or with other settings than the board.
 fn run_command(
-    board: &Board,
+    definition: &BoardDefinition,
     entry: &EntryId,
     run: &RunFiles,
-    catalog: &dyn Catalog,
+    verifier: &Verifier<'_>,
 ) -> Result<(Command, Vec<BoardFile>), BoardError> {
     let entry = entry.clone();
+    check_kind(definition, run.is_evaluation())?;
     // A run on another set is refused even if the catalogue cannot replay it.
     for environment in run.environments() {
-        check_environment(&board.state().definition, &environment)?;
+        check_environment(definition, &environment)?;
     }
-    Ok(match verify_run(&board.state().definition, run, catalog) {
+    Ok(match verifier.verify(run) {
+        Err(error @ RunError::Setting { .. }) => return Err(error.into()),
         Ok(verified) => {
             let run_box = Box::new(verified);
             (

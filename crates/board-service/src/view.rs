@@ -22,6 +22,7 @@ pub fn board_view(
         set_sha256: state.set.clone(),
         visibility: definition.set.visibility,
         environments: environments.len(),
+        tasks: definition.set.tasks.as_ref().map(Into::into),
         method: definition.method.clone(),
         budget: definition.budget.clone(),
         provisional_baselines: environments
@@ -50,6 +51,11 @@ pub fn board_listing(board: &Board) -> BoardListing {
         set: definition.set.name.clone(),
         visibility: definition.set.visibility,
         environments: definition.set.environments.len(),
+        tasks: definition
+            .set
+            .tasks
+            .as_ref()
+            .map_or(0, |tasks| tasks.tests.len()),
         method: definition.method.clone(),
         budget: definition.budget.clone(),
         rows: state.entries.len(),

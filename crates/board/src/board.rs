@@ -5,7 +5,7 @@ use rhae_study::digest;
 
 use crate::chain::{ChainError, Head};
 use crate::command::{Command, ORGANISER};
-use crate::decide::decide;
+use crate::decide::{decide, release};
 use crate::definition_check::check_definition;
 use crate::fold::{FoldError, fold};
 use crate::rejection::Rejection;
@@ -127,6 +127,11 @@ impl Board {
             records.push(next.append(now_ms, ORGANISER, event));
         }
         for event in decide(&next.state, now_ms, actor, command)? {
+            records.push(next.append(now_ms, actor, event));
+        }
+        if matches!(command, Command::Rescore { .. }) {
+            // All corrections of an error are in one release.
+            let event = release(&next.state, now_ms);
             records.push(next.append(now_ms, actor, event));
         }
         Ok(records)

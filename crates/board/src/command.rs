@@ -7,6 +7,16 @@ use rhae_protocol::{
 /// The actor of the organiser in the log.
 pub const ORGANISER: &str = "organiser";
 
+/// The stored runs of a row as they are verified now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifiedRow {
+    pub entry: EntryId,
+    pub runs: Vec<BoardRun>,
+    pub reruns: Vec<BoardRun>,
+    /// Why a run is not accepted any more.
+    pub failure: Option<String>,
+}
+
 /// What an author or the organiser wants to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -72,6 +82,11 @@ pub enum Command {
         text: String,
     },
     Release,
+    /// Replaces the counts of runs that this program had verified wrongly, and releases the rows.
+    Rescore {
+        note: String,
+        rows: Vec<VerifiedRow>,
+    },
     Close {
         reason: String,
     },

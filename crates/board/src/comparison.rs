@@ -7,7 +7,7 @@ use crate::rejection::Rejection;
 use crate::scores::entry_scores;
 use crate::state::BoardState;
 
-/// Compares two rows on the environments that both played; `None` without a common environment.
+/// Compares two rows on the environments or tasks that both played; `None` if there are none.
 ///
 /// # Errors
 ///
@@ -23,13 +23,8 @@ pub fn compare_rows(
     };
     let (first, second) = (find(a)?, find(b)?);
     let (scores_a, scores_b) = (entry_scores(state, first), entry_scores(state, second));
-    let environments = &state.definition.set.environments;
-    let common: Vec<usize> = (0..environments.len())
-        .filter(|&index| {
-            let id = &environments[index].id;
-            let played = |entry: &crate::Entry| entry.played().iter().any(|(one, _)| *one == id);
-            played(first) && played(second)
-        })
+    let common: Vec<usize> = (0..scores_a.is_played.len())
+        .filter(|&index| scores_a.is_played[index] && scores_b.is_played[index])
         .collect();
     let repeats: Vec<(Vec<f64>, Vec<f64>)> = common
         .iter()

@@ -2,10 +2,11 @@
 //!
 //! *Invariant:* the functions of this module change nothing. What they return always applies.
 
+mod correction;
 mod evidence;
 mod run;
 
-pub use run::check_environment;
+pub use run::{check_environment, check_kind};
 
 use rhae_protocol::{
     BoardClaim, BoardEvent, BoardFlag, BoardSystem, Digest, EntryId, RegistrationId,
@@ -27,7 +28,12 @@ const MAX_NOTE: usize = 5_000;
 type Events = Result<Vec<BoardEvent>, Rejection>;
 
 pub(crate) fn decide(state: &BoardState, now_ms: u64, actor: &str, command: &Command) -> Events {
-    if state.closed.is_some() && !matches!(command, Command::Retract { .. } | Command::CatchUp) {
+    // A closed board is still corrected, so that its published rows stay right.
+    let is_open_to = matches!(
+        command,
+        Command::Retract { .. } | Command::Rescore { .. } | Command::CatchUp
+    );
+    if state.closed.is_some() && !is_open_to {
         return Err(Rejection::Closed);
     }
     match command.clone() {
@@ -88,10 +94,8 @@ pub(crate) fn decide(state: &BoardState, now_ms: u64, actor: &str, command: &Com
         } => retract(state, actor, entry, reason, &note),
         Command::Contest { entry, text } => contest(state, entry, &text),
         Command::Answer { entry, text } => answer(state, entry, &text),
-        Command::Release => Ok(vec![BoardEvent::Released {
-            release: release_name(state, now_ms),
-            rows: rows_digest(state),
-        }]),
+        Command::Release => Ok(vec![release(state, now_ms)]),
+        Command::Rescore { note, rows } => correction::rescore(state, now_ms, &note, rows),
         Command::Close { reason } => {
             let reason = note(&reason, "the reason why the board is closed")?;
             Ok(vec![BoardEvent::Closed { reason }])
@@ -262,6 +266,14 @@ fn retract(
         reason,
         note,
     }])
+}
+
+/// Returns the event of a release of the rows as they are.
+pub(crate) fn release(state: &BoardState, now_ms: u64) -> BoardEvent {
+    BoardEvent::Released {
+        release: release_name(state, now_ms),
+        rows: rows_digest(state),
+    }
 }
 
 /// Returns the name of the next release, such as `main-2026.11.1`.

@@ -2,15 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use rhae_protocol::{BOARD_RULES, BoardDefinition, BoardKind};
+use rhae_protocol::{BOARD_RULES, BoardDefinition, BoardKind, BoardTasks};
 use rhae_scoring::Method;
 
 use crate::rejection::Rejection;
 
 /// The budget of the official leaderboard: five times the baseline of a level.
 const OFFICIAL_BUDGET: &str = "5x";
+/// The budget of static tasks, which have attempts instead of actions.
+const TASK_BUDGET: &str = "none";
+/// The maximum number of attempts at a test.
+const MAX_ATTEMPTS: u32 = 1_000;
+/// 1 in units of 1e-9.
+const CERTAIN_NANO: u64 = 1_000_000_000;
 
-/// Checks the definition of a board by the rules B1 and B2.
+/// Checks the definition of a board by the rules B1, B2, B10 and B15.
 ///
 /// # Errors
 ///
@@ -22,6 +28,9 @@ pub fn check_definition(definition: &BoardDefinition) -> Result<(), Rejection> {
     }
     if definition.title.trim().is_empty() || definition.title.contains(char::is_control) {
         return invalid("expected a title on one line");
+    }
+    if let Some(tasks) = &definition.set.tasks {
+        return check_tasks(definition, tasks);
     }
     if definition.method.parse::<Method>().is_err() {
         return invalid("the scoring method is not known");
@@ -40,8 +49,47 @@ pub fn check_definition(definition: &BoardDefinition) -> Result<(), Rejection> {
             return invalid("every environment needs levels with baselines above 0");
         }
     }
+    check_order(definition)?;
     if definition.kind == BoardKind::Official {
         check_official(definition)?;
+    }
+    Ok(())
+}
+
+/// Checks that the frozen chances are those of an order of ease.
+fn check_order(definition: &BoardDefinition) -> Result<(), Rejection> {
+    let invalid = |text: &str| Err(Rejection::Definition(text.to_owned()));
+    let environments = &definition.set.environments;
+    let chances: Vec<u64> = environments
+        .iter()
+        .filter_map(|one| one.luck_nano)
+        .collect();
+    if !chances.is_empty() && chances.len() < environments.len() {
+        return invalid("some environments have a chance `luck_nano` and others have none");
+    }
+    if chances.iter().any(|&chance| chance > CERTAIN_NANO) {
+        return invalid("a chance `luck_nano` is above 1000000000");
+    }
+    Ok(())
+}
+
+fn check_tasks(definition: &BoardDefinition, tasks: &BoardTasks) -> Result<(), Rejection> {
+    let invalid = |text: &str| Err(Rejection::Definition(text.to_owned()));
+    if definition.kind != BoardKind::Community {
+        return invalid("a board of static tasks is a community board");
+    }
+    if !definition.set.environments.is_empty() {
+        return invalid("the set has both environments and tasks");
+    }
+    if definition.method != tasks.method() || definition.budget != TASK_BUDGET {
+        return invalid("the method or the budget is not that of the protocol");
+    }
+    if !(1..=MAX_ATTEMPTS).contains(&tasks.attempts) {
+        return invalid("expected 1 to 1000 attempts");
+    }
+    let has_order = |tests: &Vec<u32>| !tests.is_empty() && tests.is_sorted_by(|a, b| a < b);
+    if tasks.tests.is_empty() || !tasks.tests.values().all(has_order) {
+        return invalid("every task needs tests in ascending order");
     }
     Ok(())
 }

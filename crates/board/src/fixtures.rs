@@ -23,6 +23,7 @@ fn definition(kind: BoardKind, visibility: SetVisibility) -> BoardDefinition {
         id: id.into(),
         built_in: false,
         source_digest: None,
+        luck_nano: None,
         levels: [20, 40, 60].map(level).to_vec(),
     };
     BoardDefinition {
@@ -33,6 +34,7 @@ fn definition(kind: BoardKind, visibility: SetVisibility) -> BoardDefinition {
             name: "three".to_owned(),
             visibility,
             environments: ["aa11-v1", "bb22-v1", "cc33-v1"].map(environment).to_vec(),
+            tasks: None,
         },
         method: "docs-2026-04".to_owned(),
         budget: "5x".to_owned(),
@@ -112,6 +114,8 @@ pub(crate) fn run(settings: &str, seed: u64, actions: &[u32]) -> BoardRun {
             usd_micro: Some(2_000_000),
             prices: None,
         },
+        tiered: false,
         plays: ["aa11-v1", "bb22-v1", "cc33-v1"].map(play).to_vec(),
+        answers: Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use rhae_protocol::{BoardEvent, BoardFlag, BoardRecord, Contest, EntryId, VerificationState};
 
-use crate::state::{BoardState, Entry, Registration, Release, Retraction};
+use crate::state::{BoardState, Correction, Entry, Registration, Release, Retraction};
 
 /// An event that does not fit the state, so that it cannot come from this crate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -94,10 +94,13 @@ fn apply(state: &mut BoardState, record: &BoardRecord) -> Result<(), &'static st
                 seq: record.seq,
                 state: VerificationState::Claimed,
                 runs: Vec::new(),
+                reruns: Vec::new(),
+                witnessed: false,
                 failure: None,
                 flags: Default::default(),
                 retraction: None,
                 contest: None,
+                correction: None,
             };
             state.entries.insert(entry, submitted);
         }
@@ -128,17 +131,23 @@ fn on_entry(
         BoardEvent::ReplayFailed { entry, reason } => {
             entry_mut(state, &entry)?.failure = Some(reason);
         }
-        BoardEvent::Witnessed { entry, .. } => raise(state, &entry, VerificationState::Witnessed)?,
-        BoardEvent::Reproduced { entry, agrees, .. } => {
+        BoardEvent::Witnessed { entry, .. } => {
+            raise(state, &entry, VerificationState::Witnessed)?;
+            entry_mut(state, &entry)?.witnessed = true;
+        }
+        BoardEvent::Reproduced {
+            entry,
+            agrees,
+            runs,
+        } => {
             if agrees {
                 raise(state, &entry, VerificationState::Reproduced)?;
             } else {
-                let evidence = "the organiser's runs do not agree with the score".to_owned();
-                entry_mut(state, &entry)?
-                    .flags
-                    .insert(BoardFlag::Contested, evidence);
+                disagree(entry_mut(state, &entry)?);
             }
+            entry_mut(state, &entry)?.reruns = runs;
         }
+        event @ BoardEvent::Rescored { .. } => rescore(state, record, event)?,
         BoardEvent::Certified { entry, .. } => raise(state, &entry, VerificationState::Official)?,
         BoardEvent::Flagged {
             entry,
@@ -175,6 +184,57 @@ fn on_entry(
         }
         _ => return Err("the event is not about a row"),
     }
+    Ok(())
+}
+
+fn disagree(entry: &mut Entry) {
+    let evidence = "the organiser's runs do not agree with the score".to_owned();
+    entry.flags.insert(BoardFlag::Contested, evidence);
+}
+
+/// Replaces the counts of a row. A row without a run that is still accepted is a claim again, and one
+/// whose score no longer agrees with the organiser's runs is not reproduced.
+fn rescore(
+    state: &mut BoardState,
+    record: &BoardRecord,
+    event: BoardEvent,
+) -> Result<(), &'static str> {
+    let BoardEvent::Rescored {
+        entry,
+        runs,
+        reruns,
+        agrees,
+        failure,
+        old_nano,
+        new_nano,
+        note,
+        release,
+    } = event
+    else {
+        return Err("the event is not a correction");
+    };
+    let entry = entry_mut(state, &entry)?;
+    if runs.is_empty() {
+        entry.state = VerificationState::Claimed;
+    } else if agrees == Some(false) && entry.state == VerificationState::Reproduced {
+        entry.state = match entry.witnessed {
+            true => VerificationState::Witnessed,
+            false => VerificationState::Replayed,
+        };
+        disagree(entry);
+    }
+    entry.runs = runs;
+    entry.reruns = reruns;
+    if failure.is_some() {
+        entry.failure = failure;
+    }
+    entry.correction = Some(Correction {
+        at_ms: record.at_ms,
+        release,
+        note,
+        old_nano,
+        new_nano,
+    });
     Ok(())
 }
 

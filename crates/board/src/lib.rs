@@ -9,7 +9,7 @@
 //! | --- | --- |
 //! | What does a board fix? | [`check_definition`] |
 //! | What happens now? | [`Board`], [`Command`] |
-//! | Why was that refused? | [`Rejection`], [`Rule`], [`check_environment`] |
+//! | Why was that refused? | [`Rejection`], [`Rule`], [`check_environment`], [`check_kind`] |
 //! | What are the ranks? | [`board_rows`], [`compare_rows`] |
 //! | What was announced and released? | [`registration_rows`], [`release_rows`] |
 //! | Is all of it true? | [`verify_board`] |
@@ -42,20 +42,24 @@ mod scores;
 mod state;
 mod suspicion;
 mod system_check;
+mod task_scores;
 #[cfg(test)]
 mod tests;
+mod tiers;
 mod verification;
 
 pub use board::{Board, ReplayError};
 pub use chain::ChainError;
-pub use command::{Command, ORGANISER};
+pub use command::{Command, ORGANISER, VerifiedRow};
 pub use comparison::compare_rows;
-pub use decide::check_environment;
+pub use decide::{check_environment, check_kind};
 pub use definition_check::check_definition;
 pub use fold::FoldError;
 pub use rejection::Rejection;
 pub use rows::{Audience, board_rows, registration_rows, release_rows};
 pub use rule::Rule;
-pub use state::{BoardState, Entry, REGISTRATION_MS, Registration, Release, Retraction};
+pub use state::{
+    BoardState, Correction, Entry, REGISTRATION_MS, Registration, Release, Retraction,
+};
 pub use system_check::fold as folded_name;
 pub use verification::{Finding, verify_board};

@@ -87,6 +87,17 @@ pub enum Rejection {
     Reason,
     #[error("a text is required: {0}")]
     NoText(&'static str),
+    #[error("no row changes: the stored runs are verified as before")]
+    NothingToRescore,
+    #[error("`{0}` is not one of the tasks of this board")]
+    OtherTask(String),
+    #[error("the board ranks {expected}, and the run has {found}")]
+    OtherKind {
+        found: &'static str,
+        expected: &'static str,
+    },
+    #[error("the registration announced {0} runs, and the row has them all")]
+    RepeatsUsed(usize),
     #[error("the row has been contested before: both texts stay")]
     ContestedBefore,
     #[error("the row is not contested")]
@@ -113,7 +124,10 @@ impl Rejection {
             Self::State { .. } | Self::Unregistered | Self::Incomplete { .. } => Rule::B5,
             Self::Reruns { .. } | Self::UsedSeed(_) => Rule::B5,
             Self::Flag(_) => Rule::B6,
+            Self::RepeatsUsed(_) => Rule::B3,
+            Self::OtherTask(_) | Self::OtherKind { .. } => Rule::B15,
             Self::Retracted | Self::Reason | Self::NoText(_) => Rule::B13,
+            Self::NothingToRescore => Rule::B13,
             Self::ContestedBefore | Self::NotContested | Self::AnsweredBefore => Rule::B13,
         }
     }

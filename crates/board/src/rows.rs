@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use rhae_protocol::{
     BoardFlag, BoardKind, BoardRow, CostBasis, EntryId, Exposure, RegistrationRow, ReleaseRow,
-    RowFlag, RowRank, RowScore, Tombstone, VerificationState, rfc3339_utc,
+    Rescoring, RowFlag, RowRank, RowScore, Tombstone, VerificationState, rfc3339_utc,
 };
 use rhae_stats::{CostedScore, pareto_frontier, rank, rank_by_mean};
 
 use crate::scores::{EntryScores, entry_cost, entry_scores};
-use crate::state::{BoardState, Entry};
+use crate::state::{BoardState, Correction, Entry};
 
 /// The steps that the ranges of ranks may take: for each pair of rows, the sums of half of the
 /// environments. This suffices for 362 rows of 25 environments.
@@ -18,6 +18,8 @@ const MAX_RANGE_WORK: usize = 1 << 28;
 const MIN_PAIR_WORK: usize = 1 << 6;
 /// The environments up to which the test of a pair is exact for arbitrary scores.
 const EXACT_ENVIRONMENTS: usize = 40;
+/// Units of a score.
+const NANO: f64 = 1e9;
 
 /// Who reads the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +117,7 @@ fn row(
     rank: Option<RowRank>,
 ) -> BoardRow {
     let system = &entry.system;
+    let (proves, does_not_prove) = state.definition.set.proofs(entry.state);
     let shows_score = entry.is_live() && entry.state > VerificationState::Claimed;
     BoardRow {
         entry: id.clone(),
@@ -125,15 +128,15 @@ fn row(
         models: system.models.clone(),
         code_url: system.code_url.clone(),
         state: entry.state,
-        proves: entry.state.proves().to_owned(),
-        does_not_prove: entry.state.does_not_prove().to_owned(),
+        proves: proves.to_owned(),
+        does_not_prove: does_not_prove.to_owned(),
         score: shows_score.then(|| scores.row_score()).flatten(),
         cost: if shows_score {
             entry_cost(state, entry, scores.repeats)
         } else {
             Default::default()
         },
-        flags: flags(entry, scores),
+        flags: flags(state.definition.set.items(), entry, scores),
         exposure: system.exposure,
         registered: entry.registration.is_some(),
         date: day(entry.at_ms),
@@ -145,6 +148,11 @@ fn row(
             note: retraction.note.clone(),
         }),
         contest: entry.contest.clone(),
+        rescored: entry
+            .correction
+            .as_ref()
+            .filter(|_| shows_score)
+            .map(rescoring),
         environments: if shows_score {
             scores.environments.clone()
         } else {
@@ -153,15 +161,26 @@ fn row(
     }
 }
 
+fn rescoring(correction: &Correction) -> Rescoring {
+    Rescoring {
+        date: day(correction.at_ms),
+        release: correction.release.clone(),
+        note: correction.note.clone(),
+        old: correction.old_nano as f64 / NANO,
+        new: correction.new_nano as f64 / NANO,
+    }
+}
+
 /// Returns the flags that events have set, and those that follow from the row itself.
-fn flags(entry: &Entry, scores: &EntryScores) -> Vec<RowFlag> {
+fn flags(items: &str, entry: &Entry, scores: &EntryScores) -> Vec<RowFlag> {
     let mut flags = entry.flags.clone();
-    let environments = scores.environments.len();
-    if !entry.runs.is_empty() && scores.played < environments {
-        let evidence = format!(
-            "{} of {environments} environments were played",
-            scores.played
-        );
+    let (played, all) = (scores.played(), scores.environments.len());
+    if !entry.runs.is_empty() && played < all {
+        let verb = match items {
+            "tasks" => "answered",
+            _ => "played",
+        };
+        let evidence = format!("{played} of {all} {items} were {verb}");
         flags.insert(BoardFlag::Partial, evidence);
     }
     let exposed = match entry.system.exposure {
@@ -218,6 +237,11 @@ fn hide(row: &mut BoardRow) {
     row.rank = row.rank.map(|rank| RowRank {
         chance_of_first: rank.chance_of_first.map(round),
         ..rank
+    });
+    row.rescored = row.rescored.take().map(|rescored| Rescoring {
+        old: round(rescored.old),
+        new: round(rescored.new),
+        ..rescored
     });
     row.environments.clear();
     row.failure = row

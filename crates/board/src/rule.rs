@@ -14,16 +14,17 @@ pub enum Rule {
     B7,
     B8,
     B9,
+    B10,
     B11,
     B12,
     B13,
     B14,
+    B15,
 }
 
 impl Rule {
-    /// The rules that this crate implements, in the order of their numbers. B10 (tiers) and B15
-    /// (static tasks) have no boards yet.
-    pub const ALL: [Self; 13] = [
+    /// The rules in the order of their numbers.
+    pub const ALL: [Self; 15] = [
         Self::B1,
         Self::B2,
         Self::B3,
@@ -33,10 +34,12 @@ impl Rule {
         Self::B7,
         Self::B8,
         Self::B9,
+        Self::B10,
         Self::B11,
         Self::B12,
         Self::B13,
         Self::B14,
+        Self::B15,
     ];
 
     /// Returns the rule as one sentence.
@@ -65,15 +68,21 @@ impl Rule {
                 "The cost is that of all transmissions of the runs, and names its basis; it is never priced again."
             }
             Self::B9 => "The plot shows scores with intervals against cost, and the frontier.",
+            Self::B10 => {
+                "The order of ease is frozen in the set; a row that covers only some environments is ranked by its lower bound and says how many."
+            }
             Self::B11 => {
                 "Ranks have a range: systems that the data cannot separate may have either order."
             }
             Self::B12 => "Of a hidden set, only rounded aggregates are published.",
             Self::B13 => {
-                "A retraction has a reason and leaves a tombstone; an objection and its answer both stay."
+                "A retraction has a reason and leaves a tombstone; an objection and its answer both stay; an error of this program is corrected in all rows in one release, which shows the old and the new score."
             }
             Self::B14 => {
                 "A release is computed from the events alone, never changes, and can be recomputed by anybody who has them."
+            }
+            Self::B15 => {
+                "Results on static tasks have boards of their own, which fix the revision, the protocol and the attempts."
             }
         }
     }

@@ -10,13 +10,14 @@ use rhae_scoring::{LevelCount, LevelResult, Method, score_game};
 use rhae_stats::bootstrap_repeats_95;
 
 use crate::state::{BoardState, Entry};
+use crate::task_scores::task_scores;
 
-/// The scores of a row on each environment of the set.
+/// The scores of a row on each environment or task of the set.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct EntryScores {
     pub(crate) environments: Vec<RowEnvironment>,
-    /// The environments that were played at least once.
-    pub(crate) played: usize,
+    /// For each of them, whether it was played at least once.
+    pub(crate) is_played: Vec<bool>,
     pub(crate) repeats: usize,
 }
 
@@ -26,6 +27,14 @@ impl EntryScores {
         let mean =
             |one: &RowEnvironment| one.scores.iter().sum::<f64>() / self.repeats.max(1) as f64;
         self.environments.iter().map(mean).collect()
+    }
+
+    /// Returns how many of the environments or tasks were played.
+    pub(crate) fn played(&self) -> usize {
+        self.is_played
+            .iter()
+            .filter(|is_played| **is_played)
+            .count()
     }
 
     pub(crate) fn row_score(&self) -> Option<RowScore> {
@@ -45,7 +54,7 @@ impl EntryScores {
                 .map(|one| one.levels_completed)
                 .sum(),
             levels: self.environments.iter().map(|one| one.levels).sum(),
-            played: self.played,
+            played: self.played(),
             environments: count,
             repeats: self.repeats,
         })
@@ -54,9 +63,12 @@ impl EntryScores {
 
 /// Scores a row. The repeats are those that were registered, or the most plays of an environment.
 pub(crate) fn entry_scores(state: &BoardState, entry: &Entry) -> EntryScores {
-    let method = state.method();
     let registration = entry.registration.as_ref();
     let registered = registration.and_then(|id| state.registrations.get(id));
+    if let Some(tasks) = &state.definition.set.tasks {
+        return task_scores(tasks, entry, registered.map(|one| one.seeds.len()));
+    }
+    let method = state.method();
     let plays_of = |environment: &BoardEnvironment| -> Vec<&BoardPlay> {
         let plays = entry.runs.iter().flat_map(|run| &run.plays);
         plays
@@ -89,7 +101,7 @@ pub(crate) fn entry_scores(state: &BoardState, entry: &Entry) -> EntryScores {
     });
     EntryScores {
         environments: environments.collect(),
-        played: all.iter().filter(|(_, plays)| !plays.is_empty()).count(),
+        is_played: all.iter().map(|(_, plays)| !plays.is_empty()).collect(),
         repeats,
     }
 }
@@ -135,7 +147,7 @@ pub(crate) fn entry_cost(state: &BoardState, entry: &Entry, repeats: usize) -> R
         _ => (None, CostBasis::Unknown),
     };
     let usd = total.map(|micro| micro as f64 / 1e6 / repeats.max(1) as f64);
-    let environments = state.definition.set.environments.len();
+    let environments = state.definition.set.len();
     RowCost {
         basis,
         usd,

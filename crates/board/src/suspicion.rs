@@ -21,11 +21,15 @@ pub(crate) fn suspicions(
     id: &EntryId,
     entry: &Entry,
 ) -> Vec<(BoardFlag, String)> {
-    let copied = copied_from(state, id, entry).map(|(from, levels)| {
-        let evidence =
-            format!("the actions on {levels} levels equal those of the older row `{from}`");
-        (BoardFlag::Copied, evidence)
-    });
+    let copied = if state.definition.set.tasks.is_some() {
+        answers_copied_from(state, id, entry)
+            .map(|(from, tasks)| format!("the wrong answers to all {tasks} tasks that are not solved equal those of the older row `{from}`"))
+    } else {
+        copied_from(state, id, entry).map(|(from, levels)| {
+            format!("the actions on {levels} levels equal those of the older row `{from}`")
+        })
+    };
+    let copied = copied.map(|evidence| (BoardFlag::Copied, evidence));
     let (levels, environments) = optimal(&state.definition.set, entry);
     let is_optimal = levels >= MIN_LEVELS && environments >= MIN_ENVIRONMENTS;
     let suspicious = is_optimal.then(|| {
@@ -54,6 +58,33 @@ fn copied_from<'a>(
     shared
         .filter(|(_, count)| *count >= MIN_LEVELS)
         .reduce(|best, one| if one.1 > best.1 { one } else { best })
+}
+
+/// Returns the first older row of other authors with the same wrong answers. Right answers are equal
+/// anyway, and two systems seldom make all of the same errors.
+fn answers_copied_from<'a>(
+    state: &'a BoardState,
+    id: &EntryId,
+    entry: &Entry,
+) -> Option<(&'a EntryId, usize)> {
+    let own = wrong_answers(entry);
+    if own.len() < MIN_LEVELS {
+        return None;
+    }
+    let mut others = state.entries.iter().filter(|(other_id, other)| {
+        *other_id != id && other.seq < entry.seq && !shares_author(entry, other)
+    });
+    let found = others.find(|(_, other)| wrong_answers(other).is_superset(&own));
+    found.map(|(other_id, _)| (other_id, own.len()))
+}
+
+/// Returns the tasks with a test that is not solved, with the hash of all grids.
+fn wrong_answers(entry: &Entry) -> BTreeSet<(&str, &str)> {
+    let answers = entry.runs.iter().flat_map(|run| &run.answers);
+    let wrong = answers.filter(|answer| answer.solved.contains(&0));
+    wrong
+        .filter_map(|answer| Some((answer.task.as_str(), answer.grids.as_ref()?.as_str())))
+        .collect()
 }
 
 type LogKey<'a> = (&'a str, u32, &'a str);

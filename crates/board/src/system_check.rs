@@ -12,8 +12,8 @@ const MAX_AUTHORS: usize = 100;
 /// 100 points in units of 1e-9 points.
 const MAX_SCORE_NANO: u64 = 100_000_000_000;
 
-/// Returns a name in the form in which names are compared: composed (NFC), in lower case, and with
-/// single spaces.
+/// Returns a name in the form in which names are compared: composed (NFC), without differences of case,
+/// and with single spaces.
 ///
 /// # Examples
 ///
@@ -21,9 +21,11 @@ const MAX_SCORE_NANO: u64 = 100_000_000_000;
 /// use rhae_board::folded_name;
 ///
 /// assert_eq!(folded_name(" Cafe\u{301}  AGENT"), folded_name("café agent"));
+/// assert_eq!(folded_name("Straße"), folded_name("STRASSE"));
 /// ```
 pub fn fold(name: &str) -> String {
-    let lower = name.nfc().collect::<String>().to_lowercase();
+    // The upper case has no variants of a letter, such as `ß` or the final sigma.
+    let lower = name.nfc().collect::<String>().to_uppercase().to_lowercase();
     let words: Vec<&str> = lower.split_whitespace().collect();
     words.join(" ").nfc().collect()
 }
@@ -87,7 +89,23 @@ pub(crate) fn check_claim(claim: &BoardClaim, today: &str) -> Result<(), Rejecti
 }
 
 fn is_text(text: &str, max: usize) -> bool {
-    !text.trim().is_empty() && text.chars().count() <= max && !text.contains(char::is_control)
+    let is_hidden = |letter: char| letter.is_control() || is_invisible(letter);
+    !text.trim().is_empty() && text.chars().count() <= max && !text.contains(is_hidden)
+}
+
+/// Returns whether a character has no shape of its own, so that two names with and without it look the
+/// same, or whether it reverses the text around it. Joiners, which some scripts need, are not meant.
+const fn is_invisible(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{ad}'
+            | '\u{200b}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+    )
 }
 
 fn is_link(link: &str) -> bool {
@@ -146,6 +164,8 @@ mod tests {
         refused(|one| one.code_url = "https://a\"b".to_owned());
         refused(|one| one.models.clear());
         refused(|one| one.models = vec!["a\nb".to_owned()]);
+        refused(|one| one.name = "a\u{200b}".to_owned());
+        refused(|one| one.authors[0].name = "\u{202e}adA".to_owned());
     }
 
     #[test]

@@ -6,11 +6,11 @@
 mod compare;
 mod contamination;
 mod convert;
-mod data;
+pub(crate) mod data;
 mod eval;
 mod fetch;
 mod parse;
-mod protocol;
+pub(crate) mod protocol;
 mod sample;
 mod score;
 mod show;

@@ -1,6 +1,7 @@
 //! `rhae board`: leaderboards in a database.
 
 mod exchange;
+mod init;
 mod organiser;
 mod show;
 mod submit;
@@ -39,7 +40,7 @@ pub(crate) struct BoardArgs {
 
 #[derive(Subcommand)]
 enum BoardCommand {
-    Init(organiser::InitArgs),
+    Init(Box<init::InitArgs>),
     Register(submit::RegisterArgs),
     Submit(submit::SubmitArgs),
     Verify(organiser::VerifyArgs),
@@ -87,7 +88,7 @@ pub(crate) fn run(args: BoardArgs) -> Result<ExitCode> {
         .context("cannot start the runtime")?;
     runtime.block_on(async {
         match args.command {
-            BoardCommand::Init(args) => organiser::init(&args).await,
+            BoardCommand::Init(args) => init::init(&args).await,
             BoardCommand::Register(args) => submit::register(&args).await,
             BoardCommand::Submit(args) => submit::submit(&args).await,
             BoardCommand::Verify(args) => organiser::verify(&args).await,
@@ -163,7 +164,8 @@ async fn finish(
     if args.database.json {
         output::print_json(&change)?;
     } else {
-        output::print(&board_change_text(&change))?;
+        let proofs = |state| board.state().definition.set.proofs(state);
+        output::print(&board_change_text(&change, proofs))?;
     }
     Ok(ExitCode::SUCCESS)
 }

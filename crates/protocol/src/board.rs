@@ -1,10 +1,12 @@
 //! Leaderboards: what a board fixes, the systems on it, and what a row proves.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::eval::EvalProtocol;
 use crate::study::{Digest, EnvironmentVersion, texts};
 
 texts! {
@@ -27,9 +29,9 @@ pub struct BoardDefinition {
     pub kind: BoardKind,
     pub title: String,
     pub set: BoardSet,
-    /// The name of the scoring method.
+    /// The name of the scoring method; on a board of static tasks [`BoardTasks::method`].
     pub method: String,
-    /// The budget of a play, such as `5x`.
+    /// The budget of a play, such as `5x`; on a board of static tasks `none`.
     pub budget: String,
     /// The SHA-256 hash of the only system prompt that an official board accepts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,13 +64,78 @@ impl BoardKind {
     }
 }
 
-/// The environments of a board, easiest first.
+/// The environments of a board, easiest first, or its static tasks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoardSet {
+    /// The name; of static tasks, that of the set in the data.
     pub name: String,
     pub visibility: SetVisibility,
     pub environments: Vec<BoardEnvironment>,
+    /// The static tasks of a board that has no environments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<BoardTasks>,
+}
+
+impl BoardSet {
+    /// Returns the number of environments or of tasks.
+    pub fn len(&self) -> usize {
+        let tasks = self.tasks.as_ref();
+        tasks.map_or(self.environments.len(), |tasks| tasks.tests.len())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns what the set consists of: `environments` or `tasks`.
+    pub const fn items(&self) -> &'static str {
+        match self.tasks {
+            Some(_) => "tasks",
+            None => "environments",
+        }
+    }
+
+    /// Returns what a state proves, and what it does not prove, about results on this set.
+    pub const fn proofs(&self, state: VerificationState) -> (&'static str, &'static str) {
+        match self.tasks {
+            Some(_) => (state.proves_of_answers(), state.does_not_prove_of_answers()),
+            None => (state.proves(), state.does_not_prove()),
+        }
+    }
+}
+
+/// The static tasks of a board, and how answers are scored. A change of any of it makes a new board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BoardTasks {
+    /// The revision of the complete set, before any selection.
+    pub revision: String,
+    pub protocol: EvalProtocol,
+    /// The number of attempts at each test.
+    pub attempts: u32,
+    /// The name of the parser that finds grids in answers.
+    pub parser: String,
+    /// The indices of the tests of each task, from 0.
+    pub tests: BTreeMap<String, Vec<u32>>,
+}
+
+impl BoardTasks {
+    /// Returns the number of tests of all tasks.
+    pub fn test_count(&self) -> usize {
+        self.tests.values().map(Vec::len).sum()
+    }
+
+    /// Returns the name of the scoring method, which follows from the protocol: the share of the tests
+    /// of a task that are solved, or the share of tasks of which all tests are solved.
+    pub const fn method(&self) -> &'static str {
+        match self.protocol {
+            EvalProtocol::Plan => "tasks-solved",
+            EvalProtocol::Standard | EvalProtocol::Official | EvalProtocol::Nejumi => {
+                "mean-task-score"
+            }
+        }
+    }
 }
 
 /// Who can see the environments of a set.
@@ -108,6 +175,10 @@ pub struct BoardEnvironment {
     /// The digest of the source of a hosted game.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_digest: Option<String>,
+    /// The frozen upper bound of the probability that random play completes a level within the budget,
+    /// in units of 1e-9; present if the environments are in the order of ease for tiered runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub luck_nano: Option<u64>,
     pub levels: Vec<BoardLevel>,
 }
 
@@ -209,7 +280,7 @@ impl VerificationState {
         }
     }
 
-    /// Returns what a row in this state proves.
+    /// Returns what a row in this state proves about plays of environments.
     pub const fn proves(self) -> &'static str {
         match self {
             Self::Claimed => "An author submitted it.",
@@ -228,7 +299,7 @@ impl VerificationState {
         }
     }
 
-    /// Returns what a row in this state does not prove.
+    /// Returns what a row in this state does not prove about plays of environments.
     pub const fn does_not_prove(self) -> &'static str {
         match self {
             Self::Claimed => "Anything: no recording was replayed.",
@@ -240,6 +311,29 @@ impl VerificationState {
             }
             Self::Reproduced => "That the authors never saw the set.",
             Self::Official => "That the set was not in the training data of the model.",
+        }
+    }
+
+    /// Returns what a row in this state proves about answers to static tasks.
+    pub const fn proves_of_answers(self) -> &'static str {
+        match self {
+            Self::Replayed => {
+                "These answers to these tasks give this score: the board read every answer and compared it with its own solutions."
+            }
+            Self::Reproduced => "The organiser ran the published code again, and the score agrees.",
+            other => other.proves(),
+        }
+    }
+
+    /// Returns what a row in this state does not prove about answers to static tasks.
+    pub const fn does_not_prove_of_answers(self) -> &'static str {
+        match self {
+            Self::Claimed => "Anything: no answer was scored.",
+            Self::Replayed => {
+                "Who or what gave the answers, that the solutions were unknown to it, or that no other try was dropped."
+            }
+            Self::Reproduced => "That neither the authors nor the training data saw the tasks.",
+            other => other.does_not_prove(),
         }
     }
 }

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::board::{
-    BoardFlag, BoardId, BoardKind, BoardSystem, CostBasis, EntryId, RegistrationId,
-    RetractionReason, SetVisibility,
+    BoardDefinition, BoardFlag, BoardId, BoardKind, BoardSystem, CostBasis, EntryId,
+    RegistrationId, RetractionReason, SetVisibility,
 };
 use crate::board_view::{BoardRow, BoardView};
 use crate::study::{Digest, EnvironmentVersion};
@@ -21,6 +21,9 @@ pub struct BoardListing {
     pub set: String,
     pub visibility: SetVisibility,
     pub environments: usize,
+    /// The number of static tasks, on a board that has them instead of environments.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tasks: usize,
     pub method: String,
     pub budget: String,
     pub rows: usize,
@@ -44,6 +47,9 @@ pub struct EntryView {
     pub board: BoardId,
     pub title: String,
     pub visibility: SetVisibility,
+    /// Whether the board has static tasks instead of environments.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_tasks: bool,
     pub description: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hardware: Option<String>,
@@ -84,6 +90,19 @@ pub struct EntryRun {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd_micro: Option<u64>,
     pub plays: Vec<EntryPlay>,
+    /// The static tasks that the run answered, and their tests that it solved.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub answered_tasks: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub solved_tests: usize,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+const fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A replayed play of a run.
@@ -96,6 +115,17 @@ pub struct EntryPlay {
     pub levels_completed: usize,
     /// The hash of the recording.
     pub recording: Digest,
+}
+
+/// A new board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BoardCreation {
+    pub board: BoardId,
+    pub definition: BoardDefinition,
+    /// The tasks with their solutions as the text of a task file; only for a board of static tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<String>,
 }
 
 /// An announcement of runs before their first action.
@@ -162,6 +192,12 @@ pub enum BoardRequest {
         statement: String,
     },
     Release,
+    /// Verifies all stored runs again with this version of the program, and releases the rows whose
+    /// scores change.
+    Rescore {
+        /// What was wrong, which everybody can read.
+        note: String,
+    },
     Close {
         reason: String,
     },
@@ -178,7 +214,7 @@ impl BoardRequest {
             | Self::Unflag { entry, .. }
             | Self::Witness { entry, .. }
             | Self::Certify { entry, .. } => Some(entry),
-            Self::Release | Self::Close { .. } => None,
+            Self::Release | Self::Rescore { .. } | Self::Close { .. } => None,
         }
     }
 }

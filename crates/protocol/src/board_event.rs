@@ -105,6 +105,27 @@ pub enum BoardEvent {
         entry: EntryId,
         text: String,
     },
+    /// The stored runs of a row were verified again, because this program had scored them wrongly.
+    Rescored {
+        entry: EntryId,
+        /// The runs of the row, and those of the organiser, as they are verified now.
+        runs: Vec<BoardRun>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        reruns: Vec<BoardRun>,
+        /// Whether the score still agrees with the organiser's runs, if there are any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agrees: Option<bool>,
+        /// Why a run is not accepted any more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<String>,
+        /// The score before and after in units of 1e-9 points.
+        old_nano: u64,
+        new_nano: u64,
+        /// What was wrong.
+        note: String,
+        /// The release that contains all rows that were rescored for this reason.
+        release: String,
+    },
     Released {
         /// The name of the release, such as `main-2026.11.1`.
         release: String,
@@ -160,7 +181,13 @@ pub struct BoardRun {
     #[serde(default)]
     pub competition: bool,
     pub cost: BoardCost,
+    /// Whether the run played the environments in tiers and could stop after each.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tiered: bool,
     pub plays: Vec<BoardPlay>,
+    /// The answers to static tasks; a run has plays or answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<BoardAnswers>,
 }
 
 /// The cost of all transmissions of a run.
@@ -187,6 +214,18 @@ pub struct BoardPlay {
     pub logs: Vec<LevelLog>,
     /// The hash of the recording.
     pub recording: Digest,
+}
+
+/// The answers of a run to one static task, as the board has scored them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BoardAnswers {
+    pub task: String,
+    /// For each test of the board, the first attempt that solved it, from 1; 0 if none did.
+    pub solved: Vec<u32>,
+    /// The hash of the grids of all attempts; absent if no answer contains a grid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grids: Option<Digest>,
 }
 
 /// The counts of one level of a run, as the replay gave them.

@@ -5,9 +5,10 @@ use utoipa::ToSchema;
 
 use crate::analysis::PublishedResult;
 use crate::board::{
-    BoardAuthor, BoardFlag, BoardId, BoardKind, CostBasis, EntryId, Exposure, PeopleScore,
-    RegistrationId, RetractionReason, SetVisibility, VerificationState,
+    BoardAuthor, BoardFlag, BoardId, BoardKind, BoardTasks, CostBasis, EntryId, Exposure,
+    PeopleScore, RegistrationId, RetractionReason, SetVisibility, VerificationState,
 };
+use crate::eval::EvalProtocol;
 use crate::study::{Digest, EnvironmentVersion};
 
 /// A board with its rows.
@@ -21,6 +22,9 @@ pub struct BoardView {
     pub set_sha256: Digest,
     pub visibility: SetVisibility,
     pub environments: usize,
+    /// What a board of static tasks fixes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<TaskFacts>,
     pub method: String,
     pub budget: String,
     pub provisional_baselines: bool,
@@ -36,6 +40,55 @@ pub struct BoardView {
     pub releases: Vec<ReleaseRow>,
     /// Published results on other sets, for orientation and never ranked.
     pub references: Vec<PublishedResult>,
+}
+
+impl BoardView {
+    /// Returns what a state proves, and what it does not prove, about the rows of this board.
+    pub const fn proofs(&self, state: VerificationState) -> (&'static str, &'static str) {
+        match self.tasks {
+            Some(_) => (state.proves_of_answers(), state.does_not_prove_of_answers()),
+            None => (state.proves(), state.does_not_prove()),
+        }
+    }
+
+    /// Returns what the set consists of: `environments` or `tasks`.
+    pub const fn items(&self) -> &'static str {
+        match self.tasks {
+            Some(_) => "tasks",
+            None => "environments",
+        }
+    }
+
+    /// Returns the number of environments or of tasks.
+    pub fn item_count(&self) -> usize {
+        self.tasks
+            .as_ref()
+            .map_or(self.environments, |tasks| tasks.tasks)
+    }
+}
+
+/// The facts of a set of static tasks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TaskFacts {
+    pub tasks: usize,
+    pub tests: usize,
+    pub revision: String,
+    pub protocol: EvalProtocol,
+    pub attempts: u32,
+    pub parser: String,
+}
+
+impl From<&BoardTasks> for TaskFacts {
+    fn from(tasks: &BoardTasks) -> Self {
+        Self {
+            tasks: tasks.tests.len(),
+            tests: tasks.test_count(),
+            revision: tasks.revision.clone(),
+            protocol: tasks.protocol,
+            attempts: tasks.attempts,
+            parser: tasks.parser.clone(),
+        }
+    }
 }
 
 /// A row of a board.
@@ -69,7 +122,10 @@ pub struct BoardRow {
     pub retraction: Option<Tombstone>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contest: Option<Contest>,
-    /// Per environment, for public sets only.
+    /// The last correction of the score after an error of this program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rescored: Option<Rescoring>,
+    /// Per environment or task, for public sets only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environments: Vec<RowEnvironment>,
 }
@@ -89,7 +145,8 @@ pub struct RowRank {
     pub chance_of_first: Option<f64>,
 }
 
-/// The score of a row in percent. A missing play counts as 0.
+/// The score of a row in percent. A missing play counts as 0. On a board of static tasks, the levels
+/// are tests, and the environments are tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RowScore {
     pub mean: f64,
@@ -132,6 +189,19 @@ pub struct Tombstone {
     pub note: String,
 }
 
+/// A correction of a score after an error of this program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Rescoring {
+    pub date: String,
+    /// The release that contains all corrections of this error.
+    pub release: String,
+    /// What was wrong.
+    pub note: String,
+    /// The scores before and after in percent.
+    pub old: f64,
+    pub new: f64,
+}
+
 /// An objection to a row with the organiser's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Contest {
@@ -141,9 +211,10 @@ pub struct Contest {
     pub answer: Option<String>,
 }
 
-/// The scores of a row on one environment, one for each repeat.
+/// The scores of a row on one environment or task, one for each repeat.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RowEnvironment {
+    /// The environment with its version, or the id of the task.
     pub id: EnvironmentVersion,
     pub scores: Vec<f64>,
     pub levels_completed: f64,
@@ -236,7 +307,7 @@ pub struct BoardCheck {
     pub board: BoardId,
     pub records: usize,
     pub rows: usize,
-    /// The recordings that were replayed again.
+    /// The recordings that were replayed again, or the answers to static tasks that were scored again.
     pub replayed: usize,
     pub releases: usize,
     /// Differences; empty if everything could be rebuilt.

@@ -112,20 +112,21 @@ pub use analysis::{
 };
 pub use board::{
     BOARD_RULES, BoardAuthor, BoardDefinition, BoardEnvironment, BoardFlag, BoardId, BoardKind,
-    BoardLevel, BoardSet, BoardSystem, CostBasis, EntryId, Exposure, PeopleScore, RegistrationId,
-    RetractionReason, SetVisibility, VerificationState,
+    BoardLevel, BoardSet, BoardSystem, BoardTasks, CostBasis, EntryId, Exposure, PeopleScore,
+    RegistrationId, RetractionReason, SetVisibility, VerificationState,
 };
 pub use board_api::{
-    BoardListing, BoardPage, BoardRequest, EntryEvent, EntryPlay, EntryRun, EntryView,
-    RegistrationBody, SubmissionBody,
+    BoardCreation, BoardListing, BoardPage, BoardRequest, EntryEvent, EntryPlay, EntryRun,
+    EntryView, RegistrationBody, SubmissionBody,
 };
 pub use board_event::{
-    BoardClaim, BoardCost, BoardCount, BoardEvent, BoardPlay, BoardRecord, BoardRun, LevelLog,
+    BoardAnswers, BoardClaim, BoardCost, BoardCount, BoardEvent, BoardPlay, BoardRecord, BoardRun,
+    LevelLog,
 };
 pub use board_view::{
     BoardChange, BoardCheck, BoardManifest, BoardRow, BoardView, Contest, ManifestFile,
-    RegistrationRow, ReleaseRow, RowComparison, RowCost, RowEnvironment, RowFlag, RowRank,
-    RowScore, Tombstone,
+    RegistrationRow, ReleaseRow, Rescoring, RowComparison, RowCost, RowEnvironment, RowFlag,
+    RowRank, RowScore, TaskFacts, Tombstone,
 };
 pub use contamination::{
     CONTAMINATION_VERSION, ColorAssociation, ColorProbe, ColorTest, ContaminationReport,

@@ -7,6 +7,7 @@ use rhae_protocol::{BoardRow, BoardView, RowScore};
 
 use crate::board_plot::{STYLE, styled};
 use crate::frontier_plot::{HEIGHT, LEFT, RIGHT};
+use crate::picture::PictureError;
 use crate::run_marks::{Plot, axis_number, linear_axis};
 
 /// The number of days between the labels of the axis is chosen so that there are at most this many.
@@ -17,6 +18,19 @@ const HALF_LABEL: f64 = 40.0;
 
 /// Draws the best score over the days of submission. The figure is a complete SVG file.
 pub fn board_history_plot(view: &BoardView) -> String {
+    styled(&draw(view).finish("Best score over time"), STYLE)
+}
+
+/// Draws the same figure as a PNG picture.
+///
+/// # Errors
+///
+/// Returns [`PictureError`] if the picture cannot be encoded.
+pub fn board_history_plot_png(view: &BoardView) -> Result<Vec<u8>, PictureError> {
+    draw(view).into_png()
+}
+
+fn draw(view: &BoardView) -> Plot {
     let mut rows: Vec<(i64, &BoardRow, RowScore)> = view
         .rows
         .iter()
@@ -72,7 +86,7 @@ pub fn board_history_plot(view: &BoardView) -> String {
         steps.push_str(&format!("H{RIGHT}"));
         plot.path("frontier", &steps, "best score");
     }
-    styled(&plot.finish("Best score over time"), STYLE)
+    plot
 }
 
 /// Returns the number of days from the civil date 1970-01-01 to a date such as `2026-11-18`.

@@ -6,6 +6,7 @@
 use rhae_protocol::{BoardRow, BoardView, RowScore, VerificationState};
 
 use crate::frontier_plot::{CostAxis, HEIGHT, LEFT, RIGHT, frontier};
+use crate::picture::PictureError;
 use crate::run_marks::{Plot, axis_number, linear_axis};
 
 /// The maximum number of rows in the figure. More would hide each other.
@@ -18,6 +19,20 @@ pub(crate) const STYLE: &str = "<style>.plot{font:13px system-ui,sans-serif;colo
 
 /// Draws the ranked rows of a board. The figure is a complete SVG file.
 pub fn board_plot(view: &BoardView) -> String {
+    let label = "Score against cost, with the frontier; numbers are ranks";
+    styled(&draw(view).finish(label), STYLE)
+}
+
+/// Draws the same figure as a PNG picture.
+///
+/// # Errors
+///
+/// Returns [`PictureError`] if the picture cannot be encoded.
+pub fn board_plot_png(view: &BoardView) -> Result<Vec<u8>, PictureError> {
+    draw(view).into_png()
+}
+
+fn draw(view: &BoardView) -> Plot {
     let ranked: Vec<(&BoardRow, RowScore)> = view
         .rows
         .iter()
@@ -74,10 +89,7 @@ pub fn board_plot(view: &BoardView) -> String {
         let note = format!("the first {MAX_MARKS} of {count} ranked rows");
         plot.text("quiet end", RIGHT, top - 14.0, &note);
     }
-    styled(
-        &plot.finish("Score against cost, with the frontier; numbers are ranks"),
-        STYLE,
-    )
+    plot
 }
 
 /// Adds a style to an SVG element, so that the file can be used without a page.

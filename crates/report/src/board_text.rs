@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use rhae_protocol::{BoardChange, BoardCheck, BoardId, BoardRow, BoardView, RowComparison};
+use rhae_protocol::{
+    BoardChange, BoardCheck, BoardId, BoardRow, BoardView, RowComparison, VerificationState,
+};
 
 use crate::plain;
 
@@ -14,24 +16,30 @@ pub fn boards_text(boards: &[BoardId]) -> String {
 /// Formats a board with its rows, what their states do not prove, and the published results.
 pub fn board_text(view: &BoardView) -> String {
     let mut text = format!(
-        "{}: {} ({}{})\nset {} ({}, {} environments), {}, budget {}\n",
+        "{}: {} ({}{})\nset {} ({}, {} {}), {}, {}\n",
         view.board,
         plain(&view.title),
         view.kind.name(),
         if view.closed { ", closed" } else { "" },
         plain(&view.set),
         view.visibility.name(),
-        view.environments,
+        view.item_count(),
+        view.items(),
         view.method,
-        view.budget,
+        rules(view),
     );
     if view.provisional_baselines {
         text.push_str("The baselines are provisional: no people have played these environments.\n");
     }
+    let parts = if view.tasks.is_some() {
+        "tests"
+    } else {
+        "levels"
+    };
     let _ = writeln!(
         text,
         "\n{:>4} {:>7}  {:24} {:>7} {:>17} {:>9} {:>11}  {:10}  flags",
-        "rank", "range", "system", "score %", "95 % interval", "levels", "cost USD", "state"
+        "rank", "range", "system", "score %", "95 % interval", parts, "cost USD", "state"
     );
     for row in &view.rows {
         text.push_str(&row_line(row));
@@ -45,8 +53,19 @@ pub fn board_text(view: &BoardView) -> String {
             text,
             "{} does not prove: {}",
             state.name(),
-            state.does_not_prove()
+            view.proofs(state).1
         );
+    }
+    for row in &view.rows {
+        if let Some(rescored) = &row.rescored {
+            let (old, new) = (rescored.old, rescored.new);
+            let (release, note) = (plain(&rescored.release), plain(&rescored.note));
+            let _ = writeln!(
+                text,
+                "{}: corrected in {release}: {old:.2} % before, {new:.2} % now: {note}",
+                row.entry
+            );
+        }
     }
     for row in view.rows.iter().filter(|row| row.failure.is_some()) {
         let failure = row.failure.as_deref().unwrap_or_default();
@@ -118,12 +137,30 @@ fn row_line(row: &BoardRow) -> String {
     line.trim_end().to_owned() + "\n"
 }
 
-/// Formats what a command changed.
-pub fn board_change_text(change: &BoardChange) -> String {
+/// Returns the budget, or the protocol of static tasks.
+fn rules(view: &BoardView) -> String {
+    match &view.tasks {
+        None => format!("budget {}", view.budget),
+        Some(tasks) => format!(
+            "protocol {}, {} attempts, parser {}\nrevision {}",
+            tasks.protocol.name(),
+            tasks.attempts,
+            plain(&tasks.parser),
+            plain(&tasks.revision),
+        ),
+    }
+}
+
+/// Formats what a command changed. `proofs` returns what a state proves and what it does not.
+pub fn board_change_text(
+    change: &BoardChange,
+    proofs: impl Fn(VerificationState) -> (&'static str, &'static str),
+) -> String {
     let mut text = format!("{}: {}\n", change.board, change.events.join(", "));
     if let (Some(entry), Some(state)) = (&change.entry, change.state) {
-        let _ = writeln!(text, "{entry} is {}: {}", state.name(), state.proves());
-        let _ = writeln!(text, "It does not prove: {}", state.does_not_prove());
+        let (proves, does_not_prove) = proofs(state);
+        let _ = writeln!(text, "{entry} is {}: {proves}", state.name());
+        let _ = writeln!(text, "It does not prove: {does_not_prove}");
     }
     for flag in &change.flags {
         let _ = writeln!(text, "flag {}: {}", flag.flag.name(), plain(&flag.evidence));
@@ -134,11 +171,11 @@ pub fn board_change_text(change: &BoardChange) -> String {
     text
 }
 
-/// Formats the comparison of two rows.
-pub fn row_comparison_text(compared: &RowComparison) -> String {
+/// Formats the comparison of two rows of a board, whose set consists of `items`.
+pub fn row_comparison_text(compared: &RowComparison, items: &str) -> String {
     let [low, high] = compared.interval;
     format!(
-        "{} {:.2} %, {} {:.2} %: difference {:.2} points ({low:.2} to {high:.2})\np = {:.4} on {} environments, of which {} differ\n",
+        "{} {:.2} %, {} {:.2} %: difference {:.2} points ({low:.2} to {high:.2})\np = {:.4} on {} {items}, of which {} differ\n",
         compared.a,
         compared.mean_a,
         compared.b,
@@ -153,7 +190,7 @@ pub fn row_comparison_text(compared: &RowComparison) -> String {
 /// Formats what a check found.
 pub fn board_check_text(check: &BoardCheck) -> String {
     let mut text = format!(
-        "{}: {} records, {} rows, {} recordings replayed, {} releases\n",
+        "{}: {} records, {} rows, {} plays or answers verified, {} releases\n",
         check.board, check.records, check.rows, check.replayed, check.releases
     );
     for finding in &check.findings {

@@ -91,6 +91,7 @@ mod page_outlines;
 mod perception;
 pub mod picture;
 mod plot;
+mod raster;
 mod reasoning;
 mod replay_page;
 mod result;
@@ -110,8 +111,8 @@ mod tiers_text;
 mod validation_page;
 
 pub use arc_page::{ArcAttempt, ArcReport, ArcSet, ArcTask, arc_page};
-pub use board_history_plot::board_history_plot;
-pub use board_plot::board_plot;
+pub use board_history_plot::{board_history_plot, board_history_plot_png};
+pub use board_plot::{board_plot, board_plot_png};
 pub use board_text::{
     board_change_text, board_check_text, board_text, boards_text, row_comparison_text,
 };

@@ -3,6 +3,8 @@
 //! Invariant: the marks of different runs differ by shape and not only by colour. The colours are in
 //! `compare.css`, so that plots work on light and dark pages and in print.
 
+use crate::picture::PictureError;
+use crate::raster::{Drawn, png};
 use crate::svg::{Content, Px, Svg};
 
 pub(crate) const WIDTH: f64 = 720.0;
@@ -13,6 +15,8 @@ pub(crate) const MARKS: usize = 6;
 /// An SVG plot under construction.
 pub(crate) struct Plot {
     svg: Svg,
+    /// The same paths and texts, from which a picture is drawn.
+    drawn: Vec<Drawn>,
     height: f64,
 }
 
@@ -20,17 +24,27 @@ impl Plot {
     pub(crate) const fn new() -> Self {
         Self {
             svg: Svg::new(),
+            drawn: Vec::new(),
             height: 0.0,
         }
     }
 
     pub(crate) fn text(&mut self, class: &str, x: f64, y: f64, text: &str) {
         self.svg.text(class, x, y, text);
+        self.drawn.push(Drawn::Text {
+            class: class.to_owned(),
+            at: [x, y],
+            text: text.to_owned(),
+        });
         self.height = self.height.max(y + 8.0);
     }
 
     /// Draws a path. `title` is shown when the pointer is over it.
     pub(crate) fn path(&mut self, class: &str, d: &str, title: &str) {
+        self.drawn.push(Drawn::Path {
+            class: class.to_owned(),
+            d: d.to_owned(),
+        });
         if title.is_empty() {
             self.svg.path(class, d);
         } else {
@@ -99,6 +113,11 @@ impl Plot {
             x += width;
         }
         y + 18.0
+    }
+
+    /// Returns a PNG picture of a plot of a leaderboard, which has no rectangles.
+    pub(crate) fn into_png(self) -> Result<Vec<u8>, PictureError> {
+        png(&self.drawn, self.height)
     }
 
     /// Returns the SVG element. `label` describes it for screen readers.

@@ -12,10 +12,12 @@ use axum::response::{IntoResponse, Response};
 use rhae_board::{Audience, BoardState, compare_rows};
 use rhae_board_service::{board_listing, entry_play, entry_view, rows_csv};
 use rhae_protocol::{
-    BoardChange, BoardListing, BoardPage, BoardRecord, BoardRequest, BoardRow, BoardView, Digest,
-    EntryId, EntryPlay, EntryView, RegistrationBody, RowComparison, SubmissionBody,
+    BoardChange, BoardCreation, BoardListing, BoardPage, BoardRecord, BoardRequest, BoardRow,
+    BoardView, Digest, EntryId, EntryPlay, EntryView, RegistrationBody, RowComparison,
+    SubmissionBody,
 };
-use rhae_report::{board_history_plot, board_plot};
+use rhae_report::{board_history_plot, board_history_plot_png, board_plot, board_plot_png};
+use tokio_stream::wrappers::ReceiverStream;
 
 use crate::ApiError;
 use crate::access::Caller;
@@ -48,6 +50,27 @@ pub(crate) async fn list(
         listed.push(board_listing(&newest.board));
     }
     Ok(Json(listed))
+}
+
+/// Creates a board.
+#[utoipa::path(
+    post,
+    path = "/api/boards",
+    tag = "boards",
+    request_body = BoardCreation,
+    responses((status = OK, body = BoardChange, description = "The board was created"),
+        (status = FORBIDDEN, body = ErrorBody, description = "The caller is not the organiser"),
+        (status = CONFLICT, body = ErrorBody, description = "The definition is not accepted, or a board has this id"), Always, Bodied)
+)]
+pub(crate) async fn create(
+    State(boards): State<Arc<Boards>>,
+    State(plays): State<Arc<Plays>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<BoardChange>, ApiError> {
+    let body: BoardCreation = body::parse(&headers, body, plays.limits())?;
+    Ok(Json(boards.create(&caller, body).await?))
 }
 
 /// Returns a board with some of its rows: the ranked ones by rank, then the others.
@@ -91,6 +114,7 @@ fn page(view: &BoardView, offset: usize, limit: usize) -> BoardPage {
             title: view.title.clone(),
             set: view.set.clone(),
             set_sha256: view.set_sha256.clone(),
+            tasks: view.tasks.clone(),
             method: view.method.clone(),
             budget: view.budget.clone(),
             head: view.head.clone(),
@@ -212,6 +236,42 @@ pub(crate) async fn log(
     Ok(Json(records))
 }
 
+/// Draws the score of the ranked rows against their cost, or the best score over time, as a picture.
+#[utoipa::path(
+    get,
+    path = "/api/boards/{board}/plot.png",
+    tag = "boards",
+    params(("board" = String, Path, description = "The board"),
+        ("x" = Option<String>, Query, description = "`cost`, which is the default, or `time`")),
+    responses((status = OK, body = Vec<u8>, content_type = "image/png", description = "The plot"), Always, Named)
+)]
+pub(crate) async fn picture(
+    State(boards): State<Arc<Boards>>,
+    caller: Caller,
+    Path(board): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, ApiError> {
+    let draw = match is_over_time(query.as_deref())? {
+        false => board_plot_png,
+        true => board_history_plot_png,
+    };
+    let png = boards.read(&board, audience(&caller), move |_, view| draw(view));
+    let png = png.await?;
+    let png = png.map_err(|error| ApiError::Failed(error.to_string()))?;
+    Ok(([(header::CONTENT_TYPE, "image/png")], png).into_response())
+}
+
+fn is_over_time(query: Option<&str>) -> Result<bool, ApiError> {
+    match parameter(query, "x") {
+        None | Some("cost") => Ok(false),
+        Some("time") => Ok(true),
+        Some(_) => Err(ApiError::Field {
+            field: "x",
+            expected: "`cost` or `time`",
+        }),
+    }
+}
+
 /// Draws the score of the ranked rows against their cost, or the best score over time.
 #[utoipa::path(
     get,
@@ -227,15 +287,9 @@ pub(crate) async fn plot(
     Path(board): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
-    let draw = match parameter(query.as_deref(), "x") {
-        None | Some("cost") => board_plot,
-        Some("time") => board_history_plot,
-        Some(_) => {
-            return Err(ApiError::Field {
-                field: "x",
-                expected: "`cost` or `time`",
-            });
-        }
+    let draw = match is_over_time(query.as_deref())? {
+        false => board_plot,
+        true => board_history_plot,
     };
     let svg = boards.read(&board, audience(&caller), move |_, view| draw(view));
     Ok(([(header::CONTENT_TYPE, "image/svg+xml")], svg.await?).into_response())
@@ -263,6 +317,48 @@ pub(crate) async fn table(
         ),
     ];
     Ok((headers, csv.await?).into_response())
+}
+
+/// Returns the files from which others can compute the rows again, as an archive for `rhae board check`.
+/// Of a hidden set, the public gets only the rows.
+#[utoipa::path(
+    get,
+    path = "/api/boards/{board}/export",
+    tag = "boards",
+    params(("board" = String, Path, description = "The board"),
+        ("organiser" = Option<bool>, Query, description = "Whether what only the organiser may see of a hidden set is wanted")),
+    responses((status = OK, body = Vec<u8>, content_type = "application/x-tar", description = "The files of the export"),
+        (status = FORBIDDEN, body = ErrorBody, description = "The caller is not the organiser"), Always, Named)
+)]
+pub(crate) async fn export(
+    State(boards): State<Arc<Boards>>,
+    caller: Caller,
+    Path(board): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, ApiError> {
+    let wanted = match parameter(query.as_deref(), "organiser") {
+        None | Some("false") => Audience::Public,
+        Some("true") if audience(&caller) == Audience::Organiser => Audience::Organiser,
+        Some("true") => {
+            return Err(ApiError::BoardForbidden(
+                "only the organiser, who has an admin key, may export everything",
+            ));
+        }
+        Some(_) => {
+            return Err(ApiError::Field {
+                field: "organiser",
+                expected: "`true` or `false`",
+            });
+        }
+    };
+    let archive = boards.export(&board, wanted).await?;
+    let name = format!("attachment; filename=\"{board}.tar\"");
+    let headers = [
+        (header::CONTENT_TYPE, "application/x-tar".to_owned()),
+        (header::CONTENT_DISPOSITION, name),
+    ];
+    let body = axum::body::Body::from_stream(ReceiverStream::new(archive));
+    Ok((headers, body).into_response())
 }
 
 /// Returns a recording of a replayed run on a public set.

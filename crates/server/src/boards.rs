@@ -7,20 +7,26 @@
 //! contain only aggregates of a hidden set.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use axum::body::Bytes;
 use rhae_board::{Audience, Board, Command, ORGANISER, ReplayError};
 use rhae_board_service::{
     BoardError, BoardService, RunFiles, Submission, board_change, board_view, check_board_id,
+    export_board,
 };
 use rhae_protocol::{
-    BoardChange, BoardId, BoardRecord, BoardRequest, BoardView, EntryId, PublishedResult,
-    RegistrationBody, RetractionReason, SubmissionBody,
+    BoardChange, BoardCreation, BoardId, BoardRecord, BoardRequest, BoardView, EntryId,
+    PublishedResult, RegistrationBody, RetractionReason, SubmissionBody,
 };
 use rhae_store::{BoardStore, Store, StoreError};
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::Receiver;
 
 use crate::access::Caller;
 use crate::blocking::blocking;
+use crate::folder_archive::archive_folder;
 use crate::games::Games;
 use crate::{ApiError, Clock};
 
@@ -34,7 +40,12 @@ pub(crate) struct Boards {
     plays: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     newest: Mutex<HashMap<BoardId, Arc<BoardState>>>,
+    /// Permits of exports, which read all files of a board.
+    exports: Arc<Semaphore>,
 }
+
+/// The maximum number of exports that are read at a time. Further ones wait.
+const MAX_EXPORTS: usize = 2;
 
 /// A board as one number of records gives it, with its rows once they were needed.
 pub(crate) struct BoardState {
@@ -78,6 +89,7 @@ impl Boards {
             plays,
             clock,
             newest: Mutex::default(),
+            exports: Arc::new(Semaphore::new(MAX_EXPORTS)),
         }
     }
 
@@ -138,6 +150,44 @@ impl Boards {
         .await
     }
 
+    /// Creates a board.
+    pub(crate) async fn create(
+        &self,
+        caller: &Caller,
+        body: BoardCreation,
+    ) -> Result<BoardChange, ApiError> {
+        check_organiser(caller)?;
+        let now_ms = self.clock.now_ms();
+        let (id, tasks) = (body.board, body.tasks.as_deref());
+        let created = self
+            .service()?
+            .create_of_tasks(now_ms, &id, body.definition, tasks);
+        let records = created.await?;
+        self.changed(caller, &id, &records, None).await
+    }
+
+    /// Exports a board as it is now, and returns the archive in chunks.
+    pub(crate) async fn export(
+        self: &Arc<Self>,
+        board: &str,
+        audience: Audience,
+    ) -> Result<Receiver<io::Result<Bytes>>, ApiError> {
+        let id = self.id_of(board).await?;
+        let failed = |error: String| ApiError::Failed(error);
+        let permit = Arc::clone(&self.exports).acquire_owned().await;
+        let permit = permit.map_err(|error| failed(error.to_string()))?;
+        let folder = tempfile::tempdir().map_err(|error| failed(error.to_string()))?;
+        let (runtime, boards) = (tokio::runtime::Handle::current(), Arc::clone(self));
+        let (at, name) = (folder.path().join("export"), id.to_string());
+        let exported = blocking(move || {
+            let references = boards.references.clone();
+            let exported = export_board(boards.service()?, &id, &at, audience, references);
+            Ok::<_, ApiError>(runtime.block_on(exported).map(drop)?)
+        });
+        exported.await??;
+        Ok(archive_folder(name, folder, permit))
+    }
+
     /// Announces runs. The time is that of the server.
     pub(crate) async fn register(
         &self,
@@ -188,7 +238,7 @@ impl Boards {
 
     /// Changes a board.
     pub(crate) async fn change(
-        &self,
+        self: &Arc<Self>,
         caller: &Caller,
         board: &str,
         request: BoardRequest,
@@ -202,6 +252,18 @@ impl Boards {
             let witnessed = self.service()?.witness(&id, now_ms, entry, cards, plays);
             let records = witnessed.await?;
             return self.changed(caller, &id, &records, Some(entry)).await;
+        }
+        if let BoardRequest::Rescore { note } = request {
+            let (runtime, boards) = (tokio::runtime::Handle::current(), Arc::clone(self));
+            let at = id.clone();
+            let rescored = blocking(move || {
+                let catalog = boards.games.catalog().as_ref();
+                let now_ms = boards.clock.now_ms();
+                let rescored = boards.service()?.rescore(&at, now_ms, &note, catalog);
+                Ok::<_, ApiError>(runtime.block_on(rescored)?)
+            });
+            let records = rescored.await??;
+            return self.changed(caller, &id, &records, None).await;
         }
         let command = command(request);
         self.execute(caller, &id, &actor, &command, entry.as_ref())
@@ -232,10 +294,10 @@ impl Boards {
                 }
                 Ok(actor)
             }
-            _ if caller.is_admin() => Ok(ORGANISER.to_owned()),
-            _ => Err(ApiError::BoardForbidden(
-                "only the organiser, who has an admin key, may do this",
-            )),
+            _ => {
+                check_organiser(caller)?;
+                Ok(ORGANISER.to_owned())
+            }
         }
     }
 
@@ -294,6 +356,16 @@ fn author(caller: &Caller) -> Result<String, ApiError> {
     }
 }
 
+fn check_organiser(caller: &Caller) -> Result<(), ApiError> {
+    if caller.is_admin() {
+        Ok(())
+    } else {
+        Err(ApiError::BoardForbidden(
+            "only the organiser, who has an admin key, may do this",
+        ))
+    }
+}
+
 fn check_id(field: &'static str, id: &str) -> Result<(), ApiError> {
     let expected = "1 to 40 lower-case letters, digits and hyphens";
     check_board_id(id)
@@ -335,6 +407,11 @@ fn command(request: BoardRequest) -> Command {
         BoardRequest::Witness { entry, cards } => Command::Witness { entry, cards },
         BoardRequest::Certify { entry, statement } => Command::Certify { entry, statement },
         BoardRequest::Release => Command::Release,
+        // The service verifies the stored runs before it executes this command.
+        BoardRequest::Rescore { note } => Command::Rescore {
+            note,
+            rows: Vec::new(),
+        },
         BoardRequest::Close { reason } => Command::Close { reason },
     }
 }
@@ -352,6 +429,7 @@ impl From<BoardError> for ApiError {
             | BoardError::Exists(_)
             | BoardError::Run(_)
             | BoardError::Witness(_)
+            | BoardError::Tasks(_)
             | BoardError::Submission { .. }
             | BoardError::Export(_) => Self::BoardRejected(error.to_string()),
             BoardError::Id(_) => Self::Field {

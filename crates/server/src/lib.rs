@@ -102,6 +102,7 @@ mod error;
 mod events;
 mod fair_pool;
 mod game_api;
+mod folder_archive;
 mod game_executor;
 mod game_sets;
 mod games;

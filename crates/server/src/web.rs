@@ -128,6 +128,8 @@ fn data() -> Router<AppState> {
         .route("/s/{token}/consent.txt", get(sittings::consent_text))
         .route("/pictures/{name}", get(thumbnails::first_level))
         .route("/boards/{board}/plot.svg", get(boards::plot))
+        .route("/boards/{board}/plot.png", get(boards::picture))
+        .route("/boards/{board}/export.tar", get(boards::export))
         .route("/boards/{board}/rows.csv", get(boards::table))
         .route(
             "/boards/{board}/runs/{run}/recordings/{recording}/{part}",

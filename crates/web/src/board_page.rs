@@ -74,6 +74,8 @@ struct Entry<'a> {
     page: Page<'a>,
     view: &'a EntryView,
     row: &'a BoardRow,
+    /// Whether the board has static tasks instead of environments.
+    has_tasks: bool,
 }
 
 /// Renders a row with the evidence for it.
@@ -82,6 +84,7 @@ pub fn board_entry_page(viewer: Viewer, view: &EntryView) -> String {
         page: page(&view.row.name, viewer),
         view,
         row: &view.row,
+        has_tasks: view.has_tasks,
     })
 }
 
@@ -122,10 +125,10 @@ fn range(row: &BoardRow) -> String {
     range.map_or_else(|| "–".to_owned(), |(best, worst)| format!("{best}–{worst}"))
 }
 
-/// Returns the completed levels, or how many environments a partial row covers.
-fn levels(score: &RowScore) -> String {
+/// Returns the completed levels, or how many of the environments or tasks a partial row covers.
+fn levels(items: &str, score: &RowScore) -> String {
     if score.played < score.environments {
-        format!("{} of {} environments", score.played, score.environments)
+        format!("{} of {} {items}", score.played, score.environments)
     } else {
         format!("{:.1} / {}", score.levels_completed, score.levels)
     }

@@ -47,37 +47,28 @@ pub(super) fn certify(state: &BoardState, id: EntryId, statement: &str) -> Event
 pub(super) fn reproduce(state: &BoardState, id: EntryId, runs: Vec<BoardRun>) -> Events {
     let entry = live(state, &id)?;
     check_complete(state, entry)?;
-    let used: BTreeSet<u64> = entry.played().into_iter().map(|(_, seed)| seed).collect();
-    let mut by_seed: BTreeMap<u64, Vec<BoardRun>> = BTreeMap::new();
+    let plays = entry.runs.iter().flat_map(|run| &run.plays);
+    let used: BTreeSet<u64> = plays.map(|play| play.seed).collect();
     for run in &runs {
         check_run(state, run)?;
         if entry.runs.iter().any(|one| one.settings != run.settings) {
             return Err(Rejection::MixedSettings);
         }
-        for play in &run.plays {
-            if used.contains(&play.seed) {
-                return Err(Rejection::UsedSeed(play.seed));
-            }
-            let one = BoardRun {
-                plays: vec![play.clone()],
-                ..run.clone()
-            };
-            by_seed.entry(play.seed).or_default().push(one);
+        if let Some(play) = run.plays.iter().find(|play| used.contains(&play.seed)) {
+            return Err(Rejection::UsedSeed(play.seed));
+        }
+        // Evaluations have no seeds, so the same files must not count as two reruns.
+        let known = entry.runs.iter().chain(&runs);
+        let same = known.filter(|one| one.digest == run.digest).count();
+        if !run.answers.is_empty() && same > 1 {
+            return Err(Rejection::RunTwice(id));
         }
     }
-    let environments = state.definition.set.environments.len();
-    let reruns: Vec<f64> = by_seed
-        .into_values()
-        .filter_map(|runs| rerun_score(state, entry, runs, environments))
-        .collect();
-    let prediction = predict_95(&reruns).ok_or(Rejection::Reruns {
-        found: reruns.len(),
+    let scores = rerun_scores(state, entry, &runs);
+    let agrees = agreement(state, entry, &scores).ok_or(Rejection::Reruns {
+        found: scores.len(),
         expected: MIN_RERUNS,
     })?;
-    let claim = entry_scores(state, entry)
-        .row_score()
-        .map_or(0.0, |score| score.mean);
-    let agrees = prediction.contains(claim) || (claim - prediction.mean).abs() <= TOLERANCE;
     Ok(vec![BoardEvent::Reproduced {
         entry: id,
         runs,
@@ -85,20 +76,49 @@ pub(super) fn reproduce(state: &BoardState, id: EntryId, runs: Vec<BoardRun>) ->
     }])
 }
 
-/// Returns the score of one rerun; `None` unless it has every environment exactly once.
-fn rerun_score(
-    state: &BoardState,
-    entry: &Entry,
-    runs: Vec<BoardRun>,
-    environments: usize,
-) -> Option<f64> {
+/// Returns whether the score of a row agrees with runs of the organiser; `None` if there are too few.
+pub(super) fn agrees(state: &BoardState, entry: &Entry, runs: &[BoardRun]) -> Option<bool> {
+    agreement(state, entry, &rerun_scores(state, entry, runs))
+}
+
+fn agreement(state: &BoardState, entry: &Entry, reruns: &[f64]) -> Option<bool> {
+    let prediction = predict_95(reruns)?;
+    let claim = entry_scores(state, entry).row_score();
+    let claim = claim.map_or(0.0, |score| score.mean);
+    Some(prediction.contains(claim) || (claim - prediction.mean).abs() <= TOLERANCE)
+}
+
+/// Returns the scores of all complete reruns. A seed is one rerun of the environments, and a run one
+/// rerun of static tasks.
+fn rerun_scores(state: &BoardState, entry: &Entry, runs: &[BoardRun]) -> Vec<f64> {
+    let mut reruns: BTreeMap<u64, Vec<BoardRun>> = BTreeMap::new();
+    for (number, run) in (0..).zip(runs) {
+        if !run.answers.is_empty() {
+            reruns.insert(number, vec![run.clone()]);
+        }
+        for play in &run.plays {
+            let one = BoardRun {
+                plays: vec![play.clone()],
+                ..run.clone()
+            };
+            reruns.entry(play.seed).or_default().push(one);
+        }
+    }
+    let scores = reruns.into_values();
+    scores
+        .filter_map(|runs| rerun_score(state, entry, runs))
+        .collect()
+}
+
+/// Returns the score of one rerun; `None` unless it has every environment or task exactly once.
+fn rerun_score(state: &BoardState, entry: &Entry, runs: Vec<BoardRun>) -> Option<f64> {
     let rerun = Entry {
         runs,
         registration: None::<RegistrationId>,
         ..entry.clone()
     };
     let scores = entry_scores(state, &rerun);
-    let is_whole = scores.played == environments && scores.repeats == 1;
+    let is_whole = scores.played() == state.definition.set.len() && scores.repeats == 1;
     scores
         .row_score()
         .filter(|_| is_whole)

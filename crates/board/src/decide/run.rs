@@ -70,7 +70,8 @@ pub(super) fn check_run(state: &BoardState, run: &BoardRun) -> Result<(), Reject
     for play in &run.plays {
         check_environment(definition, &play.environment)?;
     }
-    if run.plays.is_empty() {
+    check_answers(definition, run)?;
+    if run.plays.is_empty() && run.answers.is_empty() {
         return Err(Rejection::NoPlays);
     }
     if run.budget != definition.budget {
@@ -99,6 +100,39 @@ pub(super) fn check_run(state: &BoardState, run: &BoardRun) -> Result<(), Reject
     Ok(())
 }
 
+/// Checks that the answers of a run are to tasks of the board.
+fn check_answers(definition: &BoardDefinition, run: &BoardRun) -> Result<(), Rejection> {
+    let Some(tasks) = &definition.set.tasks else {
+        let found = !run.answers.is_empty();
+        return check_kind(definition, found);
+    };
+    check_kind(definition, run.plays.is_empty())?;
+    for answer in &run.answers {
+        let tests = tasks.tests.get(&answer.task);
+        if tests.is_none_or(|tests| tests.len() != answer.solved.len()) {
+            return Err(Rejection::OtherTask(answer.task.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a run has what a board ranks: plays of environments, or answers to static tasks.
+///
+/// # Errors
+///
+/// Returns [`Rejection::OtherKind`] if it has the other.
+pub fn check_kind(definition: &BoardDefinition, has_answers: bool) -> Result<(), Rejection> {
+    const KINDS: [&str; 2] = ["plays of environments", "answers to static tasks"];
+    let ranks_answers = definition.set.tasks.is_some();
+    if ranks_answers == has_answers {
+        return Ok(());
+    }
+    Err(Rejection::OtherKind {
+        found: KINDS[usize::from(has_answers)],
+        expected: KINDS[usize::from(ranks_answers)],
+    })
+}
+
 pub(super) fn is_competition(run: &BoardRun) -> bool {
     run.competition && run.server.is_some()
 }
@@ -119,7 +153,12 @@ fn check_system(
             plays.any(|new| new.environment == play.environment && new.seed == play.seed)
         })
     };
-    if entry.runs.iter().any(same_play) {
+    let same_files = |one: &BoardRun| one.digest == run.digest;
+    if entry
+        .runs
+        .iter()
+        .any(|one| same_play(one) || same_files(one))
+    {
         return Err(Rejection::RunTwice(id.clone()));
     }
     let same_system = state.entries.iter().find(|(other_id, other)| {
@@ -142,6 +181,13 @@ fn check_registration(state: &BoardState, entry: &Entry, run: &BoardRun) -> Resu
     };
     if run.started_ms < registered.at_ms {
         return Err(Rejection::StartedBefore);
+    }
+    for answer in &run.answers {
+        let earlier = entry.runs.iter().flat_map(|run| &run.answers);
+        let count = earlier.filter(|one| one.task == answer.task).count();
+        if count >= registered.seeds.len() {
+            return Err(Rejection::RepeatsUsed(registered.seeds.len()));
+        }
     }
     let mut seeds = run.plays.iter().map(|play| play.seed);
     match seeds.find(|seed| !registered.seeds.contains(seed)) {

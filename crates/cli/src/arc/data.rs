@@ -9,7 +9,7 @@ use rhae_datasets::{absolute_paths, choose_sets, load_data, load_manifests};
 use rhae_tasks::{Loaded, Parser, Rules, Selection, TaskId, TaskSet};
 
 #[derive(Args)]
-pub(super) struct DataArgs {
+pub(crate) struct DataArgs {
     /// Task data: a task file, a file with many tasks, or a folder of either; NAME=PATH names the
     /// set. Can be repeated
     #[arg(long, required = true, value_name = "[NAME=]PATH")]
@@ -20,7 +20,7 @@ pub(super) struct DataArgs {
 }
 
 #[derive(Args)]
-pub(super) struct SelectArgs {
+pub(crate) struct SelectArgs {
     /// Use only the tasks with these ids, separated by commas, with or without the prefix `arc-`
     #[arg(long, value_delimiter = ',', value_name = "IDS")]
     selected_problems: Vec<String>,
@@ -54,7 +54,7 @@ impl RuleArgs {
 impl DataArgs {
     /// Creates the arguments for commands that declare `--data` and `--set` themselves, because
     /// they do not always require data.
-    pub(super) fn new(data: Vec<String>, set: Vec<String>) -> Self {
+    pub(crate) fn new(data: Vec<String>, set: Vec<String>) -> Self {
         Self { data, set }
     }
 
@@ -77,7 +77,7 @@ impl DataArgs {
 
     /// Like [`DataArgs::sets`], for commands that work with one set: it is an error to select
     /// several.
-    pub(super) fn one_set(&self) -> Result<TaskSet> {
+    pub(crate) fn one_set(&self) -> Result<TaskSet> {
         let mut sets = self.sets()?;
         ensure!(
             sets.len() == 1,
@@ -90,7 +90,7 @@ impl DataArgs {
 
 impl SelectArgs {
     /// Returns the tests of `set` that the flags select.
-    pub(super) fn selection(&self, set: &TaskSet) -> Result<Selection> {
+    pub(crate) fn selection(&self, set: &TaskSet) -> Result<Selection> {
         if !self.manifest.is_empty() {
             return Ok(load_manifests(&self.manifest, set)?);
         }

@@ -5,7 +5,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use rhae_tasks::Protocol;
 
 /// Returns the parser of the flag `--protocol`, which lists every protocol in the help.
-pub(super) fn protocol_parser() -> impl TypedValueParser<Value = Protocol> {
+pub(crate) fn protocol_parser() -> impl TypedValueParser<Value = Protocol> {
     let values =
         Protocol::ALL.map(|protocol| PossibleValue::new(protocol.name()).help(protocol.summary()));
     PossibleValuesParser::new(values).try_map(|name| name.parse::<Protocol>())

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use rhae_board::{Audience, Command};
+use rhae_board::Audience;
 use rhae_board_service::{
-    SubmittedVersion, check_export, export_board, parse_submission, submission_yaml,
+    check_export, export_board, parse_submission, submission_benchmark, submission_yaml,
+    submitted_version,
 };
 use rhae_protocol::BoardCheck;
 use rhae_report::board_check_text;
@@ -83,13 +84,8 @@ pub(super) async fn export(args: &ExportArgs) -> Result<ExitCode> {
     if let Some(entry) = &args.entry {
         let board = opened.service.load(&id).await?;
         opened.close().await;
-        let row = board.state().entries.get(&entry_id(entry)?);
-        let row = row.with_context(|| format!("the board has no row `{entry}`"))?;
-        let version = SubmittedVersion {
-            system: row.system.clone(),
-            claim: row.claim.clone(),
-            set: board.state().definition.set.visibility.name().to_owned(),
-        };
+        let version = submitted_version(board.state(), &entry_id(entry)?)?;
+        let version = version.with_context(|| format!("the board has no row `{entry}`"))?;
         let text = submission_yaml(&version)?;
         std::fs::write(&args.to, text).with_context(|| format!("cannot write `{name}`"))?;
         output::print(&format!("wrote `{name}`"))?;
@@ -150,7 +146,6 @@ pub(super) async fn import(args: &ImportArgs) -> Result<ExitCode> {
     let name = args.from.display();
     let text =
         std::fs::read_to_string(&args.from).with_context(|| format!("cannot read `{name}`"))?;
-    let versions = parse_submission(&text)?;
     let target = BoardIdArgs {
         board: board.clone(),
         database: DatabaseArgs {
@@ -159,26 +154,18 @@ pub(super) async fn import(args: &ImportArgs) -> Result<ExitCode> {
         },
     };
     let (opened, id) = Opened::board(&target).await?;
-    let mut records = Vec::new();
-    let mut last = None;
+    let board = opened.service.load(&id).await?;
+    let benchmark = submission_benchmark(&board.state().definition.set)?;
+    let versions = parse_submission(&text, benchmark)?;
+    let mut rows = Vec::new();
     for (index, version) in versions.into_iter().enumerate() {
         let row = match index {
             0 => entry_id(entry)?,
             _ => entry_id(&format!("{entry}-{}", index + 1))?,
         };
-        let actor = version.system.authors.first();
-        let actor = actor.map_or_else(String::new, |author| author.name.clone());
-        let command = Command::Submit {
-            entry: row.clone(),
-            system: Box::new(version.system),
-            registration: None,
-            claim: version.claim,
-        };
-        let executed = opened
-            .service
-            .execute(&id, now_ms(), &actor, &command, Vec::new());
-        records.extend(executed.await?);
-        last = Some(row);
+        rows.push((row, version));
     }
+    let last = rows.last().map(|(row, _)| row.clone());
+    let records = opened.service.submit_claims(&id, now_ms(), rows).await?;
     finish(opened, &target, &id, &records, last.as_ref()).await
 }

@@ -1,106 +1,16 @@
-//! `rhae board init|verify|retract|contest|release`.
+//! `rhae board verify|retract|contest|release`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
 use rhae_board::{Command, ORGANISER};
-use rhae_board_service::{BoardService, RunFiles, board_set, check_board_id};
-use rhae_protocol::{
-    BOARD_RULES, BoardDefinition, BoardId, BoardKind, BoardRecord, EntryId, RetractionReason,
-    SetVisibility,
-};
-use rhae_scoring::Method;
+use rhae_board_service::{BoardService, RunFiles};
+use rhae_protocol::{BoardId, BoardRecord, EntryId, RetractionReason};
 
 use super::{BoardIdArgs, Opened, entry_id, finish, now_ms};
 use crate::hosted_games::HostedGamesArgs;
-
-/// Create a board.
-///
-/// The flags describe a community board of public environments. Other boards come from a file: write
-/// one with --write-definition, edit it, and pass it with --definition.
-#[derive(Args)]
-#[command(after_help = "Examples:
-  rhae board init main --title \"Built-in environments\" --games all
-  rhae board init two --games kq19,ny40 --write-definition two.json
-  rhae board init closed --definition closed.json --games-dir hidden/")]
-pub(super) struct InitArgs {
-    #[command(flatten)]
-    board: BoardIdArgs,
-    /// Definition of the board, instead of the flags
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["title", "games", "method", "budget"])]
-    definition: Option<PathBuf>,
-    /// Title
-    #[arg(long, default_value = "Community leaderboard")]
-    title: String,
-    /// Environments, separated by commas and the easiest first, or `all`
-    #[arg(long, default_value = "all")]
-    games: String,
-    /// Scoring method
-    #[arg(long, default_value = Method::DEFAULT.name())]
-    method: String,
-    /// Budget of a play
-    #[arg(long, default_value = "5x")]
-    budget: String,
-    /// Write the definition to a new file and create nothing
-    #[arg(long, value_name = "FILE")]
-    write_definition: Option<PathBuf>,
-    #[command(flatten)]
-    hosted: HostedGamesArgs,
-}
-
-pub(super) async fn init(args: &InitArgs) -> Result<ExitCode> {
-    let id = BoardId::from(check_board_id(&args.board.board)?);
-    let definition = match &args.definition {
-        Some(file) => {
-            let name = file.display();
-            let text =
-                std::fs::read_to_string(file).with_context(|| format!("cannot read `{name}`"))?;
-            serde_json::from_str(&text).with_context(|| format!("`{name}` is not a definition"))?
-        }
-        None => definition(args)?,
-    };
-    if let Some(file) = &args.write_definition {
-        let name = file.display();
-        ensure!(
-            !file.exists(),
-            "`{name}` exists already: choose another name"
-        );
-        let text = serde_json::to_string_pretty(&definition)?;
-        std::fs::write(file, format!("{text}\n"))
-            .with_context(|| format!("cannot write `{name}`"))?;
-        crate::output::print(&format!(
-            "wrote `{name}`; edit it and pass it with --definition"
-        ))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let opened = Opened::create(&args.board.database).await?;
-    let records = opened.service.create(now_ms(), &id, definition).await?;
-    finish(opened, &args.board, &id, &records, None).await
-}
-
-fn definition(args: &InitArgs) -> Result<BoardDefinition> {
-    let catalog = args.hosted.games()?;
-    let environments = if args.games == "all" {
-        catalog.list()
-    } else {
-        let names = args.games.split(',').map(str::trim);
-        names
-            .map(|name| catalog.find(name))
-            .collect::<Result<_, _>>()?
-    };
-    Ok(BoardDefinition {
-        rules_version: BOARD_RULES,
-        kind: BoardKind::Community,
-        title: args.title.clone(),
-        set: board_set(&args.board.board, SetVisibility::Public, &environments),
-        method: args.method.clone(),
-        budget: args.budget.clone(),
-        prompt_sha256: None,
-        people: None,
-    })
-}
 
 /// Raise the verification state of a row by evidence.
 ///
@@ -281,12 +191,13 @@ pub(super) async fn contest(args: &ContestArgs) -> Result<ExitCode> {
     finish(opened, &args.board, &id, &records, Some(&entry)).await
 }
 
-/// Release the rows under a name, or close the board.
+/// Release the rows under a name, correct them after an error of this program, or close the board.
 ///
 /// A release is computed from the event log alone, and `rhae board check` computes it again.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae board release main
+  rhae board release main --rescore \"levels were counted twice\"
   rhae board release main --close \"the set has a new version\"")]
 pub(super) struct ReleaseArgs {
     #[command(flatten)]
@@ -294,10 +205,24 @@ pub(super) struct ReleaseArgs {
     /// Close the board after the release, and state the reason; it stays readable
     #[arg(long, value_name = "REASON")]
     close: Option<String>,
+    /// Verify all stored runs again with this version of Rhae, and state what was wrong before. Rows
+    /// whose scores change are corrected in this release, and show both scores
+    #[arg(long, value_name = "TEXT", conflicts_with = "close")]
+    rescore: Option<String>,
+    #[command(flatten)]
+    hosted: HostedGamesArgs,
 }
 
 pub(super) async fn release(args: &ReleaseArgs) -> Result<ExitCode> {
     let (opened, id) = Opened::board(&args.board).await?;
+    if let Some(note) = &args.rescore {
+        let catalog = args.hosted.games()?;
+        let rescored = opened
+            .service
+            .rescore(&id, now_ms(), note, catalog.as_ref());
+        let records = rescored.await?;
+        return finish(opened, &args.board, &id, &records, None).await;
+    }
     let mut records = execute(&opened.service, &id, ORGANISER, &Command::Release).await?;
     if let Some(reason) = &args.close {
         let reason = reason.clone();

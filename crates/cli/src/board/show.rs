@@ -9,7 +9,10 @@ use rhae_analysis::published_results;
 use rhae_board::{Audience, compare_rows};
 use rhae_board_service::{BoardError, board_view};
 use rhae_protocol::PublishedResult;
-use rhae_report::{board_history_plot, board_plot, board_text, boards_text, row_comparison_text};
+use rhae_report::{
+    board_history_plot, board_history_plot_png, board_plot, board_plot_png, board_text,
+    boards_text, row_comparison_text,
+};
 
 use super::{BoardIdArgs, DatabaseArgs, Opened, entry_id};
 use crate::output;
@@ -84,25 +87,29 @@ pub(super) async fn compare(args: &CompareArgs) -> Result<ExitCode> {
     opened.close().await;
     let (a, b) = (entry_id(&args.a)?, entry_id(&args.b)?);
     let compared = compare_rows(board.state(), &a, &b).map_err(BoardError::from)?;
-    let compared =
-        compared.with_context(|| format!("`{a}` and `{b}` have no environment in common"))?;
+    let compared = compared
+        .with_context(|| format!("`{a}` and `{b}` have no environment or task in common"))?;
     if args.board.database.json {
         output::print_json(&compared)?;
     } else {
-        output::print(&row_comparison_text(&compared))?;
+        let items = board.state().definition.set.items();
+        output::print(&row_comparison_text(&compared, items))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Draw the score of ranked rows against their cost, or the best score over time, as an SVG file.
+/// Draw the score of ranked rows against their cost, or the best score over time, as SVG or PNG.
+///
+/// The ending of the file selects the format. A PNG picture is 1440 pixels wide.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae board plot main main.svg
+  rhae board plot main main.png
   rhae board plot main history.svg --over-time")]
 pub(super) struct PlotArgs {
     /// Id of the board
     board: String,
-    /// File to write
+    /// File to write, which ends in .svg or .png
     file: PathBuf,
     /// Draw the best score over the days of submission
     #[arg(long)]
@@ -119,13 +126,11 @@ pub(super) struct PlotArgs {
 }
 
 pub(super) async fn plot(args: &PlotArgs) -> Result<ExitCode> {
-    let is_svg = args
-        .file
-        .extension()
-        .is_some_and(|extension| extension == "svg");
+    let ending = args.file.extension().and_then(|ending| ending.to_str());
+    let is_png = ending == Some("png");
     ensure!(
-        is_svg,
-        "`{}` is not the name of an SVG file",
+        is_png || ending == Some("svg"),
+        "`{}` is not the name of an SVG or PNG file",
         args.file.display()
     );
     output::ensure_writable(&args.file)?;
@@ -138,12 +143,13 @@ pub(super) async fn plot(args: &PlotArgs) -> Result<ExitCode> {
     opened.close().await;
     let name = args.file.display();
     let view = board_view(&board, Audience::Public, Vec::new());
-    let svg = if args.over_time {
-        board_history_plot(&view)
-    } else {
-        board_plot(&view)
+    let figure = match (args.over_time, is_png) {
+        (false, false) => board_plot(&view).into_bytes(),
+        (false, true) => board_plot_png(&view)?,
+        (true, false) => board_history_plot(&view).into_bytes(),
+        (true, true) => board_history_plot_png(&view)?,
     };
-    std::fs::write(&args.file, svg).with_context(|| format!("cannot write `{name}`"))?;
+    std::fs::write(&args.file, figure).with_context(|| format!("cannot write `{name}`"))?;
     output::print(&format!("wrote `{name}`"))?;
     Ok(ExitCode::SUCCESS)
 }

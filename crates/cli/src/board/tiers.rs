@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use clap::Args;
+use rhae_board_service::frozen_order;
+use rhae_engine::Catalog;
 use rhae_explore::{Limits, SearchOptions};
 use rhae_harness::Budget;
 use rhae_inspect::{ExploreOptions, first_level_luck};
-use rhae_protocol::{TierEnvironment, TierFile};
+use rhae_protocol::{BoardDefinition, TierEnvironment, TierFile};
 use rhae_report::tiers_text;
 
 use super::{BoardIdArgs, Opened};
@@ -27,7 +29,8 @@ const MAX_SECONDS: u64 = 60;
 /// Order the environments of a board by ease, for `rhae run --tiers`.
 ///
 /// An environment is the easier, the likelier random play completes its first level within the budget
-/// of the board. The probability is a proved upper bound; 1 if the level is too large to prove one.
+/// of the board. The probability is a proved upper bound; 1 if the level is too large to prove one. A board
+/// that was created with --tiers has frozen this order, so that nothing is searched.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae board tiers main
@@ -51,18 +54,41 @@ pub(super) async fn tiers(args: &TiersArgs) -> Result<ExitCode> {
     let board = opened.service.load(&id).await?;
     opened.close().await;
     let definition = &board.state().definition;
-    ensure!(
-        matches!(definition.budget.parse(), Ok(Budget::PerLevel(_))),
-        "tiers need a budget such as `5x`, and the board `{id}` has `{}`",
-        definition.budget
-    );
-    let catalog = args.hosted.games()?;
+    let file = match frozen_order(definition) {
+        Some(file) => file,
+        None => {
+            let catalog = args.hosted.games()?;
+            match order_of_ease(definition, catalog.as_ref())? {
+                Some(file) => file,
+                None => return Ok(ExitCode::from(INTERRUPTED)),
+            }
+        }
+    };
+    if let Some(path) = &args.out {
+        let text = serde_json::to_string_pretty(&file)?;
+        std::fs::write(path, format!("{text}\n"))
+            .with_context(|| format!("cannot write `{}`", path.display()))?;
+    }
+    if args.board.database.json {
+        output::print_json(&file)?;
+    } else {
+        output::print(&tiers_text(&file))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the environments of a board by ease, or `None` if the user interrupted the searches.
+pub(super) fn order_of_ease(
+    definition: &BoardDefinition,
+    catalog: &dyn Catalog,
+) -> Result<Option<TierFile>> {
+    let Ok(Budget::PerLevel(times)) = definition.budget.parse() else {
+        let found = &definition.budget;
+        bail!("tiers need a budget such as `5x`, and the board has `{found}`");
+    };
     let interrupt = interrupt_flag()?;
     let mut environments = Vec::new();
     for environment in &definition.set.environments {
-        let Ok(Budget::PerLevel(times)) = definition.budget.parse() else {
-            bail!("the budget is not valid");
-        };
         let baseline = environment.levels.first().map_or(0, |level| level.baseline);
         let options = ExploreOptions {
             search: SearchOptions {
@@ -79,9 +105,9 @@ pub(super) async fn tiers(args: &TiersArgs) -> Result<ExitCode> {
             ..ExploreOptions::default()
         };
         let name = environment.id.as_str();
-        let chance = first_level_luck(catalog.as_ref(), name, options, Arc::clone(&interrupt));
+        let chance = first_level_luck(catalog, name, options, Arc::clone(&interrupt));
         if interrupt.load(Ordering::Relaxed) {
-            return Ok(ExitCode::from(INTERRUPTED));
+            return Ok(None);
         }
         environments.push(TierEnvironment {
             id: name.to_owned(),
@@ -89,20 +115,9 @@ pub(super) async fn tiers(args: &TiersArgs) -> Result<ExitCode> {
         });
     }
     environments.sort_by(|one, other| other.chance.total_cmp(&one.chance));
-    let file = TierFile {
+    Ok(Some(TierFile {
         version: 1,
         budget: definition.budget.clone(),
         environments,
-    };
-    if let Some(path) = &args.out {
-        let text = serde_json::to_string_pretty(&file)?;
-        std::fs::write(path, format!("{text}\n"))
-            .with_context(|| format!("cannot write `{}`", path.display()))?;
-    }
-    if args.board.database.json {
-        output::print_json(&file)?;
-    } else {
-        output::print(&tiers_text(&file))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    }))
 }

@@ -1,4 +1,4 @@
-//! The export of a study as a tar archive, which is sent while it is read from a temporary folder.
+//! The export of a study as a tar archive.
 
 use std::io;
 use std::sync::Arc;
@@ -6,18 +6,14 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use rhae_protocol::StudyId;
 use rhae_study_service::{ExportError, export_study};
-use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::mpsc::Receiver;
 
 use super::Studies;
 use crate::ApiError;
 use crate::blocking::blocking;
+use crate::folder_archive::archive_folder;
 
-/// The chunks that wait until the client reads them.
-const PENDING_CHUNKS: usize = 4;
-const CHUNK_BYTES: usize = 256 * 1024;
-
-/// Exports a study as it is now, and returns the archive in chunks. If it cannot be read to its end,
-/// the last chunk is an error, so that the client cannot mistake a part for the whole.
+/// Exports a study as it is now, and returns the archive in chunks, see [`archive_folder`].
 pub(crate) async fn export_archive(
     studies: &Arc<Studies>,
     study: &StudyId,
@@ -37,36 +33,5 @@ pub(crate) async fn export_archive(
         ExportError::Store(error) => error.into(),
         error => ApiError::Failed(error.to_string()),
     })?;
-    let (out, chunks) = channel(PENDING_CHUNKS);
-    let name = study.to_string();
-    tokio::task::spawn_blocking(move || {
-        let sink = ChunkWriter { out: out.clone() };
-        let mut archive = tar::Builder::new(io::BufWriter::with_capacity(CHUNK_BYTES, sink));
-        let written = archive
-            .append_dir_all(&name, folder.path())
-            .and_then(|()| archive.into_inner())
-            .and_then(|mut buffer| io::Write::flush(&mut buffer));
-        if let Err(error) = written {
-            // The client may have gone away, which needs no report.
-            drop(out.blocking_send(Err(error)));
-        }
-    });
-    Ok(chunks)
-}
-
-/// Sends what is written to it.
-struct ChunkWriter {
-    out: Sender<io::Result<Bytes>>,
-}
-
-impl io::Write for ChunkWriter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let sent = self.out.blocking_send(Ok(Bytes::copy_from_slice(bytes)));
-        sent.map_err(|_| io::ErrorKind::BrokenPipe)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    Ok(archive_folder(study.to_string(), folder, ()))
 }

@@ -54,6 +54,24 @@ pub(crate) async fn plot(
     board_api::plot(boards, visitor.caller, board, query).await
 }
 
+pub(crate) async fn picture(
+    boards: State<Arc<Boards>>,
+    visitor: PageVisitor,
+    board: Path<String>,
+    query: RawQuery,
+) -> Result<Response, ApiError> {
+    board_api::picture(boards, visitor.caller, board, query).await
+}
+
+pub(crate) async fn export(
+    boards: State<Arc<Boards>>,
+    visitor: PageVisitor,
+    board: Path<String>,
+    query: RawQuery,
+) -> Result<Response, ApiError> {
+    board_api::export(boards, visitor.caller, board, query).await
+}
+
 pub(crate) async fn table(
     boards: State<Arc<Boards>>,
     visitor: PageVisitor,
