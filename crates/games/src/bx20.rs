@@ -35,11 +35,11 @@ impl Game for Bx20 {
     const FACTS: Facts = Facts {
         id: "bx20-v1",
         baselines: &[
-            Baseline::from_optimum(8),
+            Baseline::from_optimum(7),
             Baseline::from_optimum(11),
             Baseline::from_optimum(16),
-            Baseline::from_optimum(15),
-            Baseline::from_optimum(13),
+            Baseline::from_optimum(11),
+            Baseline::from_optimum(10),
             Baseline::from_optimum(18),
             Baseline::from_optimum(13),
             Baseline::from_optimum(18),
@@ -61,7 +61,7 @@ impl Game for Bx20 {
 
     fn start(level: &Level) -> StateOf<Self> {
         State {
-            board: Board::of(&level.layout),
+            board: level.start,
             spent: (),
         }
     }
@@ -151,19 +151,31 @@ fn growth(layout: &Layout, board: &Board, window: &Window) -> Growth {
 
 #[cfg(test)]
 mod tests {
-    use rhae_engine::NoFrames;
+    use std::convert::Infallible;
+
+    use rhae_engine::{NoFrames, StateKey, key_of};
+    use rhae_explore::{Explorable, shortest_win};
 
     use super::board::SIDE;
     use super::*;
 
     #[test]
     fn tip_in_flower_does_not_grow_but_darkness_removes_it() {
-        let up = [Some(0); 4];
-        let flower = after(1, &[&up[..], &[Some(1); 4]].concat());
-        let lit = after(1, &[&up[..], &[Some(1); 5]].concat());
+        let right = [None, Some(1), Some(1), Some(1), Some(1)];
+        let flower = after(1, &[&right[..], &[Some(0); 2]].concat());
+        let lit = after(1, &[&right[..], &[Some(0); 3]].concat());
         assert_eq!(flower, lit);
-        let shorter = after(1, &[&up[..], &[Some(1); 4], &[None]].concat());
-        assert_eq!(shorter, after(1, &[&up[..], &[Some(1); 3]].concat()));
+        let shorter = after(1, &[&right[..], &[Some(0); 2], &[None]].concat());
+        assert_eq!(shorter, after(1, &[&right[..], &[Some(0)]].concat()));
+    }
+
+    #[test]
+    fn plant_can_start_grown() {
+        let level = Level::of(LevelIndex(0));
+        let pot = level.layout.pots[0];
+        assert_eq!(after(1, &[]).tips[0], pot - 4 * SIDE);
+        assert_eq!(after(1, &[None]).tips[0], pot - 3 * SIDE);
+        assert_eq!(after(1, &[None; 5]).tips[0], pot);
     }
 
     #[test]
@@ -231,33 +243,58 @@ mod tests {
     fn darkness_removes_one_cell_of_every_plant() {
         let start = after(4, &[]);
         assert_eq!(after(4, &[Some(1), None]), start);
-        // The first plant reaches the wall after three cells; the second grows five. After the room
-        // has been darkened three times, the first plant is back in its pot and the second still
-        // has two cells.
-        let uneven = after(
-            4,
-            &[
-                Some(1),
-                Some(1),
-                Some(1),
-                Some(1),
-                Some(1),
-                None,
-                None,
-                None,
-            ],
-        );
+        // Both plants grow to the left. Then only the first one grows up, because a rock shades the
+        // second one. After the room has been darkened twice, the first plant still has one cell.
+        let uneven = after(4, &[Some(1), Some(0), Some(0), None, None]);
         assert_eq!(
             (uneven.tips[0], uneven.tips[1]),
-            (start.tips[0], start.tips[1] + 2 * SIDE)
+            (start.tips[0] - 1, start.tips[1])
         );
     }
 
     #[test]
     fn shy_plant_shades_itself_after_one_step() {
-        let pushed = after(5, &[Some(3)]);
-        assert_eq!(pushed.tips[1], after(5, &[]).tips[1] + 1);
-        assert_eq!(pushed.tips[1], after(5, &[Some(3), Some(3)]).tips[1]);
-        assert_eq!(after(5, &[Some(3), Some(2)]).tips[1], pushed.tips[1] - SIDE);
+        let pushed = after(5, &[Some(1)]);
+        assert_eq!(pushed.tips[1], after(5, &[]).tips[1] - 1);
+        assert_eq!(pushed.tips[1], after(5, &[Some(1), Some(1)]).tips[1]);
+        assert_eq!(after(5, &[Some(1), Some(0)]).tips[1], pushed.tips[1] + SIDE);
+    }
+
+    /// A level without the shutter.
+    struct AlwaysDay(Level);
+
+    impl Explorable for AlwaysDay {
+        type State = StateOf<Bx20>;
+        type Error = Infallible;
+
+        fn start(&self) -> Self::State {
+            Bx20::start(&self.0)
+        }
+
+        fn offered(&self, _state: &Self::State) -> ActionSet {
+            ActionSet::of(&[ActionKind::Action6])
+        }
+
+        fn clicks(&self, _state: &Self::State, actions: &mut Vec<Action>) {
+            let windows = self.0.windows.iter().map(Window::center);
+            actions.extend(windows.filter_map(|(x, y)| Action::click(x, y)));
+        }
+
+        fn step(&self, state: &mut Self::State, action: Action) -> Result<Outcome, Infallible> {
+            Ok(Bx20::step(&self.0, state, action, &mut NoFrames))
+        }
+
+        fn key(&self, state: &Self::State) -> StateKey {
+            key_of(state)
+        }
+    }
+
+    #[test]
+    fn levels_need_darkness() {
+        for number in [1, 3, 4, 6, 7, 8] {
+            let level = AlwaysDay(Level::of(LevelIndex(number - 1)));
+            let search = shortest_win(&level, 1_000_000);
+            assert!(search.complete && search.win.is_none(), "level {number}");
+        }
     }
 }

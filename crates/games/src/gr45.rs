@@ -7,7 +7,7 @@
 //! * A click on a curtain, a window or the knob of a lid toggles everything on the same cord: open
 //!   things close, and closed things open.
 //! * A click on a creature sends it to where it believes the fruit is. A creature that finds the
-//!   fruit eats it, and the level is lost.
+//!   fruit eats it. Then the game refuses every click, and only undo or RESET helps.
 //! * All creatures look around after every action, and after every room of a walk; see [`minds`].
 //! * The level is won when every creature is in its goal room and the fruit is in its goal bowl.
 
@@ -30,7 +30,7 @@ const FACTS: Facts = Facts {
     baselines: &[
         Baseline::from_optimum(3),
         Baseline::from_optimum(9),
-        Baseline::from_optimum(9),
+        Baseline::from_optimum(6),
         Baseline::from_optimum(11),
         Baseline::from_optimum(11),
         Baseline::from_optimum(12),
@@ -93,6 +93,10 @@ impl Game for Gr45 {
         };
         let board = &mut state.board;
         let house = &level.house;
+        if board.is_eaten() {
+            blink(level, board, Mark::Eater, sink);
+            return Outcome::Continue;
+        }
         match draw::target_at(level, board, x, y) {
             Some(Target::Bowl(room)) if house.is_joined(board.fruit, room) => {
                 draw::ride(level, board, room, sink);
@@ -135,13 +139,15 @@ impl Game for Gr45 {
     }
 
     fn clicks(level: &Level, state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {
-        draw::targets(level, &state.board)
+        let targets = draw::targets(level, &state.board);
+        targets.filter(|_| !state.board.is_eaten())
     }
 
     fn pack(_level: &Level, state: &StateOf<Self>) -> Option<u128> {
         let mut packer = Packer::new();
         let board = &state.board;
         packer.put(u64::from(board.fruit), 4);
+        packer.put(u64::from(board.eater), 4);
         for room in board.rooms.into_iter().chain(board.beliefs) {
             packer.put(u64::from(room), 4);
         }
@@ -157,6 +163,7 @@ impl Game for Gr45 {
         for room in rooms.chain(board.rooms.iter_mut().rev()) {
             *room = fields.take_u8(4);
         }
+        board.eater = fields.take_u8(4);
         board.fruit = fields.take_u8(4);
         Some(State { board, spent: () })
     }
@@ -175,8 +182,9 @@ fn send(level: &Level, board: &mut Board, creature: usize, sink: &mut impl Frame
         }
         Walk::Stopped => end_turn(level, board, sink),
         Walk::Ate => {
-            draw::meal(level, board, creature, sink);
-            Outcome::GameOver
+            board.eater = creature as u8;
+            draw::meal(level, board, sink);
+            Outcome::Continue
         }
     }
 }

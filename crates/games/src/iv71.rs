@@ -35,8 +35,8 @@ const FACTS: Facts = Facts {
         Baseline::from_optimum(13),
         Baseline::from_optimum(13),
         Baseline::from_optimum(13),
-        Baseline::from_optimum(19),
         Baseline::from_optimum(17),
+        Baseline::from_optimum(19),
     ],
     actions: ActionSet::ARROWS
         .with(ActionKind::Action6)

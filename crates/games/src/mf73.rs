@@ -126,6 +126,9 @@ impl Game for Mf73 {
             Some(Direction::Up) if before.temperature < level.hottest => {
                 state.board.temperature += 1;
                 state.board.fuel = before.fuel.saturating_sub(1);
+                if level.fuel > 0 {
+                    sink.frame(|frame| draw::burning(level, state, frame));
+                }
                 Lean::None
             }
             Some(Direction::Down) if before.temperature > 0 => {

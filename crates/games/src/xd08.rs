@@ -9,7 +9,7 @@
 //!   The side walls stop slabs. Slabs that are glued together move as one. See [`tower`].
 //! * The weight above each joint must act on a point of that joint. Otherwise the part above the
 //!   joint topples, which costs a life and restarts the level. The level is lost when no lives are
-//!   left.
+//!   left. Undo restores everything except lives, so it also leads back from a restart.
 //! * The game refuses an action that would change nothing.
 //! * The level is won when every slab is in its marked place.
 
@@ -20,8 +20,8 @@ mod tests;
 mod tower;
 
 use rhae_engine::{
-    Action, ActionSet, Baseline, Direction, Facts, Frame, FrameSink, Game, LevelIndex, Outcome,
-    Packer, State, StateOf, Unpacker,
+    Action, ActionKind, ActionSet, Baseline, Direction, Facts, Frame, FrameSink, Game, LevelIndex,
+    Outcome, Packer, State, StateOf, Unpacker,
 };
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ use tower::{Fall, MAX_SLABS, Places, Tower};
 const FACTS: Facts = Facts {
     id: "xd08-v1",
     baselines: &[
-        Baseline::from_optimum(8),
+        Baseline::from_optimum(7),
         Baseline::from_optimum(14),
         Baseline::from_optimum(15),
         Baseline::from_optimum(15),
@@ -40,7 +40,7 @@ const FACTS: Facts = Facts {
         Baseline::from_optimum(18),
         Baseline::from_optimum(26),
     ],
-    actions: ActionSet::ARROWS,
+    actions: ActionSet::ARROWS.with(ActionKind::Action7),
     tags: &["keyboard"],
     frames_per_second: 12,
     seeded: false,
@@ -116,6 +116,18 @@ impl Game for Xd08 {
 
     fn draw(level: &Level, state: &StateOf<Self>, frame: &mut Frame) {
         draw::settled(level, state, frame);
+    }
+
+    fn on_undo(
+        level: &Level,
+        state: &mut StateOf<Self>,
+        restored: bool,
+        sink: &mut impl FrameSink,
+    ) -> Outcome {
+        if !restored {
+            blink(level, state, Mark::Chosen, sink);
+        }
+        Outcome::Continue
     }
 
     fn pack(_level: &Level, state: &StateOf<Self>) -> Option<u128> {

@@ -32,8 +32,8 @@ use draw::Mark;
 const FACTS: Facts = Facts {
     id: "zc67-v1",
     baselines: &[
-        Baseline::from_optimum(3),
-        Baseline::from_optimum(11),
+        Baseline::from_optimum(5),
+        Baseline::from_optimum(7),
         Baseline::from_optimum(12),
         Baseline::from_optimum(10),
         Baseline::from_optimum(12),

@@ -4,15 +4,17 @@
 //! allow windows next to each other), and `+` is solid wall. Inside, `.` is ground, `#` is rock,
 //! `A`, `B` and `C` are the pots of plants that grow towards the light, and `X` is the pot of a shy
 //! plant, which grows away from the light. The same letter in lower case is the bloom cell of the
-//! plant.
+//! plant. `^`, `>`, `v` and `<` are cells into which a plant has grown in that direction before the
+//! level starts.
 
 use rhae_engine::{Frame, LevelIndex, TextMap};
 
-use super::board::{Layout, MAX_PLANTS, SIDE, bit};
+use super::board::{Board, Layout, MAX_PLANTS, NONE, SIDE, bit, neighbour};
 use super::draw;
 
 pub(crate) struct Level {
     pub(super) layout: Layout,
+    pub(super) start: Board,
     pub(super) colors: [u8; MAX_PLANTS],
     pub(super) windows: Vec<Window>,
     pub(super) day: Frame,
@@ -97,8 +99,13 @@ impl Level {
             }
         }
         let windows = (0..4).flat_map(|side| windows_on(&map, side)).collect();
+        let mut start = Board::of(&layout);
+        for plant in 0..layout.count {
+            grow_by_map(&map, &mut start, plant);
+        }
         let mut level = Self {
             layout,
+            start,
             colors,
             windows,
             day: Frame::filled(0),
@@ -115,6 +122,22 @@ impl Level {
             let (left, top, width, height) = draw::window_area(window);
             (left..left + width).contains(&x) && (top..top + height).contains(&y)
         })
+    }
+}
+
+/// Grows a plant along the direction signs of the map, from its pot on.
+fn grow_by_map(map: &TextMap, board: &mut Board, plant: usize) {
+    let next = |board: &Board| {
+        let tip = board.tips[plant];
+        (0_u8..4).zip(b"^>v<").find_map(|(direction, &sign)| {
+            let cell = neighbour(tip, direction);
+            let is_free = cell != NONE && board.plants & bit(cell) == 0;
+            let (x, y) = (usize::from(cell % SIDE) + 1, usize::from(cell / SIDE) + 1);
+            (is_free && map.get(x, y) == sign).then_some((cell, direction))
+        })
+    };
+    while let Some((cell, direction)) = next(board) {
+        board.grow(plant, cell, direction);
     }
 }
 
@@ -143,15 +166,16 @@ fn windows_on(map: &TextMap, side: u8) -> Vec<Window> {
 }
 
 const LEVELS: [&str; 8] = [
+    // The plant has grown past the light of the right window. Only darkness leads back.
     "
-    ++mmmm+++++
-    +.........+
-    +.........m
-    +.........m
-    +......a..m
-    +.........m
+    +++mmmmm+++
     +.........+
     +.........+
+    +......a..+
+    +..^......+
+    +..^......m
+    +..^......m
+    +..^......m
     +..A......+
     +.........+
     +++++++++++
@@ -183,30 +207,30 @@ const LEVELS: [&str; 8] = [
     +++mmmmmmm+
     ",
     "
+    +mmmmmmm+++
+    +....a#...+
+    m...b.....+
+    m....#....+
+    m.......A.+
+    m.........+
+    m.....B...+
+    m.........+
+    m.........+
+    +.........+
     +++++++++++
-    m.........+
-    m.........+
-    m........B+
-    m.........+
-    m.........+
-    m..aA.....+
-    m.........+
-    m........b+
-    m.........+
-    +mm+mmmmmm+
     ",
     "
-    ++++mmmmm++
-    +.A.......+
-    m.........+
-    m........x+
-    m.........+
-    m.....X...+
-    m.........+
-    m.........+
-    m.........+
-    m.a.......+
-    +nnn++mmmm+
+    +++mmmmmm++
+    +.......X.m
+    +.........m
+    +.........m
+    +.........m
+    +..x......m
+    +.........m
+    +...A.....m
+    +.......a.m
+    +.........+
+    ++mmmmmmm++
     ",
     "
     ++++mmmmmm+

@@ -63,6 +63,8 @@ pub(super) enum Mark {
     /// The rim of the house: the click hit no target, or there is nothing to undo.
     Outside,
     Target(Target),
+    /// The creature that has eaten the fruit.
+    Eater,
     Goals,
 }
 
@@ -261,9 +263,13 @@ pub(super) fn background(level: &Level) -> Frame {
 /// Draws a state at rest.
 pub(super) fn settled(level: &Level, board: &Board, frame: &mut Frame) {
     scene(level, board, frame);
-    draw_fruit(level, board.fruit, frame);
+    if !board.is_eaten() {
+        draw_fruit(level, board.fruit, frame);
+    }
     draw_lids(level, board, frame);
     for (creature, &place) in SEATS_AT.iter().enumerate().take(level.house.count) {
+        let ate = usize::from(board.eater) == creature;
+        let place = if ate { BOWL_AT } else { place };
         let seat = in_room(level, board.rooms[creature], place);
         draw_creature(creature, seat, frame);
     }
@@ -280,7 +286,7 @@ fn scene(level: &Level, board: &Board, frame: &mut Frame) {
         }
     }
     let (x, y) = in_room(level, level.fruit_goal, BOWL_AT);
-    let is_there = board.fruit == level.fruit_goal;
+    let is_there = board.fruit == level.fruit_goal && !board.is_eaten();
     // The dots at the corners of the bowl stay visible.
     for side in 1..BOWL - 1 {
         let color = if is_there { LIT } else { FRUIT };
@@ -436,18 +442,9 @@ pub(super) fn ride(level: &Level, board: &Board, goal: Room, sink: &mut impl Fra
 }
 
 /// Shows a creature that eats the fruit.
-pub(super) fn meal(level: &Level, board: &Board, creature: usize, sink: &mut impl FrameSink) {
-    let (x, y) = in_room(level, board.fruit, BOWL_AT);
+pub(super) fn meal(level: &Level, board: &Board, sink: &mut impl FrameSink) {
     for lit in [false, true, false, true] {
-        sink.frame(|frame| {
-            settled(level, board, frame);
-            let (seat_x, seat_y) = in_room(level, board.fruit, SEATS_AT[creature]);
-            frame.block::<4, 4>(seat_x + 1, seat_y + 1, FLOOR);
-            draw_creature(creature, (x, y), frame);
-            if lit {
-                frame.outline(x, y, BOWL, BOWL, ALERT);
-            }
-        });
+        sink.frame(|frame| marked(level, board, Mark::Eater, lit, frame));
     }
 }
 
@@ -467,6 +464,10 @@ pub(super) fn marked(level: &Level, board: &Board, mark: Mark, lit: bool, frame:
             for (_, area) in areas(level, board).filter(|(target, _)| *target == refusing) {
                 frame.outline(area.at.0, area.at.1, area.width, area.height, ALERT);
             }
+        }
+        Mark::Eater => {
+            let (x, y) = in_room(level, board.fruit, BOWL_AT);
+            frame.outline(x, y, BOWL, BOWL, ALERT);
         }
         Mark::Goals => {
             for creature in 0..level.house.count {

@@ -16,15 +16,15 @@ use super::{Level, draw};
 /// The column and row of a sign in a map.
 type Place = (usize, usize);
 
-struct LevelSpec {
-    map: &'static str,
+pub(super) struct LevelSpec {
+    pub(super) map: &'static str,
     /// The pairs of signs that share a cord.
-    shared_cords: &'static [(Place, Place)],
-    tubes: &'static [(Room, Room)],
+    pub(super) shared_cords: &'static [(Place, Place)],
+    pub(super) tubes: &'static [(Room, Room)],
     /// The room in which the fruit starts, and the one in which it must end.
-    fruit: (Room, Room),
+    pub(super) fruit: (Room, Room),
     /// The room in which each creature starts, and the one that it must reach.
-    creatures: &'static [(Room, Room)],
+    pub(super) creatures: &'static [(Room, Room)],
 }
 
 const LEVELS: [LevelSpec; 8] = [
@@ -52,18 +52,17 @@ const LEVELS: [LevelSpec; 8] = [
         fruit: (3, 1),
         creatures: &[(5, 3)],
     },
-    // A creature sees the fruit through a window but must take a long path to it. What it sees on
-    // this path can stop the walk.
+    // A creature sees the fruit through a window but must take a long path to it.
     LevelSpec {
         map: "
-            .k.w.
-            W#:#o
-            .k.k.
+            .:.:.
+            W#:#:
+            .:.:.
         ",
         shared_cords: &[],
-        tubes: &[(0, 1), (0, 2), (0, 5), (1, 2)],
+        tubes: &[(1, 3), (1, 5)],
         fruit: (1, 1),
-        creatures: &[(0, 5)],
+        creatures: &[(0, 3)],
     },
     // A closed lid hides the fruit even from a creature in the same room.
     LevelSpec {
@@ -133,7 +132,11 @@ const LEVELS: [LevelSpec; 8] = [
 
 /// Builds a level.
 pub(super) fn level(index: LevelIndex) -> Level {
-    let spec = &LEVELS[index.get()];
+    read(&LEVELS[index.get()])
+}
+
+/// Reads a level.
+pub(super) fn read(spec: &LevelSpec) -> Level {
     let map = TextMap::new(spec.map);
     let columns = map.width().div_ceil(2);
     let mut cords = Cords::new(spec.shared_cords);
@@ -146,7 +149,7 @@ pub(super) fn level(index: LevelIndex) -> Level {
             match sign {
                 b'.' => {}
                 b'l' | b'L' => lids.push((room, pull(sign == b'L'))),
-                _ => panic!("level {index} has an unknown room at {x},{y}"),
+                _ => panic!("unknown room at {x},{y} of the map\n{}", spec.map),
             }
             continue;
         }
@@ -156,7 +159,7 @@ pub(super) fn level(index: LevelIndex) -> Level {
             b':' => Opening::Drape,
             b'k' | b'K' => Opening::Curtain(pull(sign == b'K')),
             b'w' | b'W' => Opening::Window(pull(sign == b'W')),
-            _ => panic!("level {index} has an unknown opening at {x},{y}"),
+            _ => panic!("unknown opening at {x},{y} of the map\n{}", spec.map),
         };
         let step = if x % 2 == 1 { 1 } else { columns as Room };
         ways.push(Way {
@@ -179,6 +182,7 @@ fn finish(house: House, spec: &LevelSpec) -> Level {
         rooms: [NOWHERE; MAX_CREATURES],
         beliefs: [NOWHERE; MAX_CREATURES],
         pulled: 0,
+        eater: NOWHERE,
     };
     let mut goals = [NOWHERE; MAX_CREATURES];
     for (creature, &(room, goal)) in spec.creatures.iter().enumerate() {

@@ -103,6 +103,14 @@ pub(crate) struct Board {
     pub(super) beliefs: [Room; MAX_CREATURES],
     /// One bit for each cord that is pulled.
     pub(super) pulled: u8,
+    /// The creature that has eaten the fruit, or [`NOWHERE`].
+    pub(super) eater: u8,
+}
+
+impl Board {
+    pub(super) const fn is_eaten(&self) -> bool {
+        self.eater != NOWHERE
+    }
 }
 
 /// How the walk of a creature ends.

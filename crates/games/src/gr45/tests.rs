@@ -28,6 +28,7 @@ fn board(fruit: Room, room: Room, belief: Room) -> Board {
         rooms: [room, NOWHERE, NOWHERE],
         beliefs: [belief, NOWHERE, NOWHERE],
         pulled: 0,
+        eater: NOWHERE,
     }
 }
 
@@ -161,6 +162,24 @@ fn creature_that_is_told_of_a_room_it_has_given_up_stops() {
         ..board(0, 1, NOWHERE)
     };
     assert_eq!(sent(&house, both), (Walk::Stopped, 1, 1));
+}
+
+#[test]
+fn eaten_fruit_stops_the_level_until_undo() {
+    let level = level(1);
+    let mut state = Gr45::start(&level);
+    let creature = Gr45::clicks(&level, &state).next().unwrap();
+    let click = Action::click(creature.0, creature.1).unwrap();
+    let outcome = Gr45::step(&level, &mut state, click, &mut NoFrames);
+    assert_eq!(outcome, Outcome::Continue);
+    assert!(state.board.is_eaten());
+    assert_eq!(Gr45::clicks(&level, &state).count(), 0);
+    let eaten = state.clone();
+    for (x, y) in Gr45::clicks(&level, &Gr45::start(&level)) {
+        let click = Action::click(x, y).unwrap();
+        Gr45::step(&level, &mut state, click, &mut NoFrames);
+    }
+    assert_eq!(state, eaten);
 }
 
 /// A level in which all creatures know where the fruit is, if `all_knowing` is set.

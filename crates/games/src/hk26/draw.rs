@@ -184,6 +184,22 @@ impl<'a> View<'a> {
     }
 
     /// Draws hands in two colours: first for open wants, then for those of a closed loop.
+    /// Draws the four hands of each being that wants another token but has no neighbour with one.
+    fn empty_hands(&self, frame: &mut Frame, wants: &Wants) {
+        for being in (0..self.level.count).filter(|&being| self.level.walks(being)) {
+            let square = self.board.square[being];
+            let token = usize::from(self.board.token[being]);
+            if wants.reach(being).is_some() || self.level.ranks(being, square)[token] == 0 {
+                continue;
+            }
+            let (x, y) = corner(square);
+            frame.block::<4, 1>(x + 2, y, REFUSED);
+            frame.block::<4, 1>(x + 2, y + 7, REFUSED);
+            frame.block::<1, 4>(x, y + 2, REFUSED);
+            frame.block::<1, 4>(x + 7, y + 2, REFUSED);
+        }
+    }
+
     fn hands_in(
         &self,
         colors: [u8; 2],
@@ -400,6 +416,7 @@ pub(crate) fn refusal(
             }
             if wants.in_loop == 0 {
                 view.hands_in([REFUSED; 2], frame, wants, |_| true);
+                view.empty_hands(frame, wants);
             }
             for bell in 0..usize::from(level.rings) {
                 let (x, y) = (BELLS.0 + bell * BELL_PITCH, BELLS.1);

@@ -110,7 +110,7 @@ pub(crate) const ALL: [LevelSpec; 8] = [
             being_on('Y', 'Y', "Y"),
             being('B', "G"),
         ],
-        rings: 3,
+        rings: 2,
     },
     // A loop of four, where two of the beings would trade with each other too early.
     LevelSpec {
@@ -135,7 +135,7 @@ pub(crate) const ALL: [LevelSpec; 8] = [
             being('G', "Y"),
             being('Y', "R"),
         ],
-        rings: 2,
+        rings: 1,
     },
     // Moods: a square changes what a being wants.
     LevelSpec {
@@ -207,7 +207,7 @@ pub(crate) const ALL: [LevelSpec; 8] = [
             being_on('Y', 'G', "OY"),
             being_on('P', 'Y', "P"),
         ],
-        rings: 2,
+        rings: 1,
     },
     // All rules combined.
     LevelSpec {
@@ -234,7 +234,7 @@ pub(crate) const ALL: [LevelSpec; 8] = [
             being('R', "PO"),
             being_on('P', 'P', "P"),
         ],
-        rings: 3,
+        rings: 2,
     },
 ];
 

@@ -7,7 +7,7 @@
 
 use rhae_engine::{Direction, Frame};
 
-use super::habit::{Cell, CellSet, HEIGHT, Habit, Step, Turn, WIDTH, bit};
+use super::habit::{Cell, CellSet, HEIGHT, Habit, Step, Turn, WIDTH, bit, neighbour};
 use super::{Board, Level};
 
 /// The width and height of a cell and of a creature in pixels.
@@ -184,8 +184,10 @@ pub(super) fn halfway(level: &Level, board: &Board, turn: &Turn, frame: &mut Fra
         );
         draw_creature(level, creature, place, frame);
         draw_habit(habit, place, NEXT, frame);
-        if turn.steps[creature] == Step::Wall {
-            obstacle(cell, habit.next, frame);
+        match turn.steps[creature] {
+            Step::Wall => obstacle(cell, habit.next, frame),
+            Step::Contested => contested(cell, habit.next, frame),
+            Step::Moves | Step::Creature(_) => {}
         }
     }
 }
@@ -198,6 +200,14 @@ fn obstacle(cell: Cell, direction: Direction, frame: &mut Frame) {
         Direction::Down => frame.block::<CELL, 1>(x, y + CELL, SELECTED),
         Direction::Left => frame.block::<1, CELL>(x - 1, y, SELECTED),
         Direction::Right => frame.block::<1, CELL>(x + CELL, y, SELECTED),
+    }
+}
+
+/// Lights up the rim of the cell that several creatures want to enter, so that none of them does.
+fn contested(cell: Cell, direction: Direction, frame: &mut Frame) {
+    if let Some(goal) = neighbour(cell, direction) {
+        let (x, y) = corner(goal);
+        frame.outline(x, y, CELL, CELL, SELECTED);
     }
 }
 

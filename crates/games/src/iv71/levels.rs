@@ -96,6 +96,19 @@ const LEVELS: [LevelSpec; 8] = [
             .b##~##
         ",
     },
+    // Two tame creatures must pass the right habit to a wild one.
+    LevelSpec {
+        habits: &[(Up, Down), (Down, Up), (Left, Right)],
+        tame: 2,
+        map: "
+            .#~..b.
+            #~....A
+            #..c~.~
+            #...#..
+            .#C.##.
+            ..aB..#
+        ",
+    },
     // The tame creature passes its habit to one wild creature, which passes it to the other one.
     LevelSpec {
         habits: &[(Left, Right), (Right, Left), (Right, Left)],
@@ -107,19 +120,6 @@ const LEVELS: [LevelSpec; 8] = [
             c.~..#.
             ..~...#
             ~.##.#.
-        ",
-    },
-    // Everything combined.
-    LevelSpec {
-        habits: &[(Up, Down), (Down, Up), (Left, Right)],
-        tame: 2,
-        map: "
-            .#~..b.
-            #~....A
-            #..c~.~
-            #...#..
-            .#C.##.
-            ..aB..#
         ",
     },
 ];

@@ -81,7 +81,7 @@ const LEVELS: [LevelSpec; 8] = [
     },
     // Glue holds loose grains; a hard heap crosses it.
     LevelSpec {
-        budget: Some(26),
+        budget: Some(39),
         map: "
             ......~....
             ......~....
@@ -147,23 +147,6 @@ const LEVELS: [LevelSpec; 8] = [
             ###########
         ",
     },
-    // Both bars must be turned upright, which takes two changes between loose and hard.
-    LevelSpec {
-        budget: Some(40),
-        map: "
-            ###########
-            ###########
-            ##aa...A~##
-            ##.....A.##
-            ##.......##
-            ##.......##
-            ##.......##
-            ##.#.bd..##
-            ##....B..##
-            ###########
-            ###########
-        ",
-    },
     // The two bars must change sides at a cell of glue and then cross the row of glue in the hard
     // state.
     LevelSpec {
@@ -179,6 +162,23 @@ const LEVELS: [LevelSpec; 8] = [
             #.........#
             #..a...b..#
             #..a...b..#
+            ###########
+        ",
+    },
+    // Both bars must be turned upright, which takes two changes between loose and hard.
+    LevelSpec {
+        budget: Some(40),
+        map: "
+            ###########
+            ###########
+            ##aa...A~##
+            ##.....A.##
+            ##.......##
+            ##.......##
+            ##.......##
+            ##.#.bd..##
+            ##....B..##
+            ###########
             ###########
         ",
     },

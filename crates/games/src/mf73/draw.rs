@@ -201,6 +201,13 @@ fn draw_drop(level: &Level, state: &StateOf<Mf73>, drop: usize, frame: &mut Fram
     }
 }
 
+/// Draws the block of fuel that heating burns. Cooling and leaning have no such frame.
+pub(super) fn burning(level: &Level, state: &StateOf<Mf73>, frame: &mut Frame) {
+    settled(level, state, frame);
+    let block = usize::from(state.board.fuel);
+    frame.block::<4, 4>(LEFT + block * PITCH, FUEL_TOP, LIT);
+}
+
 /// Draws a state in which drops move. The low side of a leaning box is lit.
 pub(super) fn moving(level: &Level, state: &StateOf<Mf73>, lean: Lean, frame: &mut Frame) {
     settled(level, state, frame);

@@ -70,7 +70,7 @@ const LEVELS: [LevelSpec; 8] = [
     // A drop is a stop for another drop.
     LevelSpec {
         hottest: 3,
-        fuel: 8,
+        fuel: 6,
         points: &[(1, 3), (1, 2)],
         map: "
             ###########
@@ -118,7 +118,7 @@ const LEVELS: [LevelSpec; 8] = [
     // Three drops in one corner: exchange and stopping combined.
     LevelSpec {
         hottest: 4,
-        fuel: 10,
+        fuel: 9,
         points: &[(1, 4), (2, 3), (1, 3)],
         map: "
             ######v####

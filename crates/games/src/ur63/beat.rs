@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 /// The number of columns of the grid in which cells are numbered. Fields may be narrower.
 pub(super) const WIDTH: usize = 6;
 pub(super) const MAX_CREATURES: usize = 3;
-/// The number of lamps on each side.
-pub(super) const LAMPS: u8 = 4;
+/// The number of lamps on each side, one for each interval except silence.
+pub(super) const LAMPS: u8 = 3;
 /// The cell of a creature that the level does not have.
 pub(super) const NOWHERE: Cell = 63;
 
@@ -34,16 +34,9 @@ pub(super) enum Interval {
 impl Interval {
     pub(super) const ALL: [Self; 4] = [Self::Silence, Self::One, Self::Two, Self::Three];
 
-    /// Returns the interval that a lit lamp stands for; 0 means that no lamp is lit. No creature
-    /// listens to the interval of the last lamp.
-    const fn of_lamp(lamp: u8) -> Option<Self> {
-        match lamp {
-            0 => Some(Self::Silence),
-            1 => Some(Self::One),
-            2 => Some(Self::Two),
-            3 => Some(Self::Three),
-            _ => None,
-        }
+    /// Returns the interval that a lit lamp stands for; 0 means that no lamp is lit.
+    const fn of_lamp(lamp: u8) -> Self {
+        Self::ALL[lamp as usize]
     }
 }
 
@@ -105,7 +98,7 @@ pub(super) fn calls(
     let called = Interval::of_lamp(lights[key as usize]);
     let mut calls = [Call::None; MAX_CREATURES];
     for (creature, call) in calls.iter_mut().enumerate().take(field.count) {
-        if Some(creatures.intervals[creature]) == called {
+        if creatures.intervals[creature] == called {
             let goal = field.neighbour(creatures.cells[creature], key);
             *call = match goal.filter(|&goal| field.walls & bit(goal) == 0) {
                 Some(goal) => Call::Moves(goal),

@@ -1,6 +1,6 @@
 //! The drawing code.
 //!
-//! On each side of the field are four lamps. At most one of them is lit. Its colour is that of the
+//! On each side of the field are three lamps. At most one of them is lit. Its colour is that of the
 //! creatures that the key of this side would call now. If no lamp is lit, the edge of the field is
 //! pink, because the key would call pink creatures. The row of beats is at the bottom.
 
@@ -30,8 +30,8 @@ const DARK: u8 = 4;
 const LIT: u8 = 0;
 const FLASH: u8 = 11;
 const BEAT: u8 = 10;
-/// The colours of the intervals, silence first, and of the last lamp.
-const COLORS: [u8; LAMPS as usize + 1] = [7, 12, 9, 14, 3];
+/// The colours of the intervals, silence first.
+const COLORS: [u8; LAMPS as usize + 1] = [7, 12, 9, 14];
 /// The colour of losses. Nothing else has it.
 const ALERT: u8 = 8;
 

@@ -1,7 +1,7 @@
 //! The drawing code.
 //!
 //! The tower is seen from the side, between two walls. Each slab has a notch at every unit of its
-//! length. A pair of pink cells on the upper edge of a support shows where the weight above it
+//! length, and a speckle for each unit of its weight. A pair of pink cells on the upper edge of a support shows where the weight above it
 //! acts. The chosen slab and the slabs glued to it have a white outline. The wanted place of a slab
 //! is dark with yellow lines at its ends. The lines are dotted until the slab is there.
 //!
@@ -51,7 +51,8 @@ const ALERT: u8 = 8;
 /// What a blinking animation marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// The walls next to the chosen slab: there is no slab above or below it to choose.
+    /// The walls next to the chosen slab: there is no slab above or below it to choose, or nothing
+    /// to undo.
     Chosen,
     /// The wall that a slab touches, on the right or left.
     Wall(usize, bool),
@@ -134,7 +135,11 @@ impl Picture {
         let color = |x: usize, y: usize| {
             let at_edge = x == 0 || y == 0 || x + 1 == width || y + 1 == LAYER;
             let is_notch = x.is_multiple_of(UNIT) && y < 3;
-            let is_speckle = slab.is_heavy && matches!((x % UNIT, y), (2, 2) | (4, 4) | (2, 5));
+            let is_speckle = match (x % UNIT, y) {
+                (2, 2) | (2, 5) => slab.is_heavy,
+                (4, 4) => true,
+                _ => false,
+            };
             match slab.joint {
                 _ if at_edge && y + 2 < LAYER => edge,
                 Joint::Slippery if y + 2 >= LAYER => SLIPPERY,

@@ -12,11 +12,12 @@ use super::{Level, draw};
 
 const MAPS: [&str; 8] = [
     // A push carries the slabs above. If a wall stops a carried slab, the slab below still moves.
+    // The top slab falls if it is pushed to its place before the slab below it.
     "
-        ..===.....|.....ooo..
-        ..====....|......oooo
-        =====.....|.....ooooo
-        TTTTTTTTTT|..........
+        ..===.....|.......ooo
+        ====......|......oooo
+        =====.....|....ooooo.
+        .TTTTTTTTT|..........
     ",
     // Only the differences between neighbours need pushes. The tower stands if the slabs are moved
     // from the bottom to the top.

@@ -6,7 +6,7 @@
 
 use rhae_engine::Frame;
 
-use super::crystal::{Cell, CellSet, Image, SIDE, cells};
+use super::crystal::{Cell, CellSet, Image, SIDE, cells, neighbours};
 use super::{Board, Level};
 
 /// The distance from one cell to the next in pixels.
@@ -187,6 +187,13 @@ pub(super) fn refused(level: &Level, board: &Board, look: Look, lit: bool, frame
             frame.outline(LEFT - 1, TOP - 1, side, side, ALERT);
         }
         Look::Refused(set) => {
+            // A click that touches no crystal also shows where the crystals can grow.
+            if set & (board.ice | level.rocks) == 0 {
+                for cell in cells(neighbours(board.ice) & !level.rocks) {
+                    let (x, y) = corner(cell);
+                    frame.outline(x, y, 4, 4, ACTIVE);
+                }
+            }
             for cell in cells(set) {
                 let (x, y) = corner(cell);
                 frame.outline(x, y, 4, 4, ALERT);

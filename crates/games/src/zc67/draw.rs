@@ -3,13 +3,13 @@
 //! Rocks surround the sea. Every pull is a square in the colour of the pulling passenger, on the
 //! rocks of the side to which the pull goes. The side with the most squares wins. The player's vote
 //! is white. The passengers aboard are shown below the sea; their homes in the sea have the same
-//! colours.
+//! colours. On the right of the passengers is the rack of the only blindfold.
 
 use rhae_engine::{Direction, Frame};
 
 use super::Level;
 use super::crew::{
-    Board, Cell, HEIGHT, Kind, MAX_PASSENGERS, Pulls, WIDTH, all_pulls, bit, pulls_of,
+    Board, Cell, HEIGHT, Kind, MAX_PASSENGERS, NO_PASSENGER, Pulls, WIDTH, all_pulls, bit, pulls_of,
 };
 
 /// The width and height of a cell in pixels.
@@ -25,6 +25,9 @@ const PANEL_TOP: usize = 51;
 /// The width and height of a seat, and the distance from one seat to the next.
 const SEAT: usize = 8;
 const SEAT_PITCH: usize = 11;
+/// The left edge and the width of the rack in which the blindfold lies while nobody wears it.
+const RACK_LEFT: usize = 59;
+const RACK: usize = 5;
 
 const OUTSIDE: u8 = 5;
 const WATER: u8 = 10;
@@ -99,6 +102,7 @@ pub(super) fn background(level: &Level) -> Frame {
     for passenger in 0..level.sea.passengers.len() {
         frame.block::<SEAT, SEAT>(seat_left(passenger), PANEL_TOP, SEAT_FLOOR);
     }
+    frame.block::<RACK, SEAT>(RACK_LEFT, PANEL_TOP, SEAT_FLOOR);
     frame
 }
 
@@ -117,6 +121,9 @@ pub(super) fn voting(level: &Level, board: &Board, vote: Option<Direction>, fram
     {
         draw_home(level, board, passenger, color, frame);
         draw_seat(level, board, passenger, color, frame);
+    }
+    if board.blindfolded == NO_PASSENGER {
+        frame.block::<3, 2>(RACK_LEFT + 1, PANEL_TOP + 3, BLINDFOLD);
     }
     let (x, y) = corner(board.raft);
     frame.block::<CELL, CELL>(x, y, RAFT);

@@ -18,33 +18,34 @@ pub(super) struct LevelSpec {
 }
 
 const LEVELS: [LevelSpec; 8] = [
-    // The raft moves in the direction with the most pulls. The player's vote decides a tie.
+    // The raft moves in the direction with the most pulls. A vote in this direction carries the
+    // raft too far, and a vote against it only makes a tie: vote for a third direction.
+    LevelSpec {
+        kinds: &[Plain, Plain, Plain],
+        map: "
+            ###########
+            #.........#
+            #.........#
+            #.........#
+            #.........#
+            #a...@...b#
+            #.....c...#
+            #.........#
+            ###########
+        ",
+    },
+    // Blindfold one passenger to bring the other one home.
     LevelSpec {
         kinds: &[Plain, Plain],
         map: "
             ###########
             #.........#
-            #.......a.#
+            #....@....#
             #.........#
-            #.@.......#
-            #.........#
-            #.......b.#
-            #.........#
-            ###########
-        ",
-    },
-    // Blindfold one passenger to free the others.
-    LevelSpec {
-        kinds: &[Plain, Plain, Plain],
-        map: "
-            ###########
-            #~........#
-            #....#....#
-            #.........#
-            #.b~.a....#
-            #....@...~#
-            #....~....#
-            #........c#
+            #...~~....#
+            #.....~...#
+            #.~a~b....#
+            #~....~...#
             ###########
         ",
     },
