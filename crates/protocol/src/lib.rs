@@ -95,6 +95,7 @@ mod study_simulation;
 mod study_sitting;
 mod study_status;
 mod study_summary;
+mod study_terms;
 mod tiers;
 mod time;
 mod traced_request;
@@ -205,6 +206,10 @@ pub use study_status::{
     StudyListing, StudyPayments, StudyStatus, StudyVerification,
 };
 pub use study_summary::{MedianMinutes, StudySummary};
+pub use study_terms::{
+    AttemptStanding, AttemptState, EffortVerdict, PaymentState, StudyPermission, StudyPhase,
+    StudyVerdict,
+};
 pub use tiers::{RunTiers, TierEnvironment, TierFile, TierResult, TierSummary};
 pub use time::{compact_utc, rfc3339_utc};
 pub use traced_request::{TRACED_REQUESTS, TRACED_REQUESTS_LEFT_OUT, TracedCall, TracedRequest};

@@ -6,11 +6,13 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::study::{
-    CompletionCode, CompletionKind, EnvironmentVersion, ExclusionId, ParticipantId, PaymentKey,
+    AttemptOutcome, CompletionCode, CompletionKind, EnvironmentVersion, ExclusionId, ParticipantId,
+    PaymentKey,
     SessionId, SiteId, SittingEndReason, SittingId, StudyRole, StudyStage,
 };
 use crate::study_protocol::StudyProtocol;
 use crate::study_status::{StudyListing, StudyStatus};
+use crate::study_terms::{AttemptStanding, AttemptState, EffortVerdict, StudyPermission};
 
 /// A change of a study.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -179,7 +181,7 @@ pub struct StudyOverview {
     pub listing: StudyListing,
     pub role: StudyRole,
     /// The permissions of the role.
-    pub permissions: Vec<String>,
+    pub permissions: Vec<StudyPermission>,
     /// The current protocol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<StudyProtocol>,
@@ -328,13 +330,12 @@ pub struct SittingEndRow {
 pub struct AttemptRow {
     pub position: u32,
     pub environment: EnvironmentVersion,
-    /// `reserved`, `playing`, `ended` or `released`.
-    pub state: String,
+    pub state: AttemptState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<String>,
+    pub outcome: Option<AttemptOutcome>,
     /// What the attempt counts as under the rule of the protocol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub standing: Option<String>,
+    pub standing: Option<AttemptStanding>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -351,8 +352,7 @@ pub struct AttemptRow {
 /// The finding of the low-effort rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct EffortRow {
-    /// `kept`, `flagged` or `excluded`.
-    pub verdict: String,
+    pub verdict: EffortVerdict,
     pub evidence: String,
 }
 

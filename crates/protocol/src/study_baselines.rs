@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::study::{Digest, EnvironmentVersion, StudyId};
+use crate::study_protocol::AttemptRule;
 
 /// The version of the form.
 pub const BASELINE_FILE_VERSION: u32 = 1;
@@ -21,7 +22,7 @@ pub struct BaselineFile {
     /// The hash of the protocol.
     pub protocol: Digest,
     /// The rule that decides which attempts are valid.
-    pub attempt_rule: String,
+    pub attempt_rule: AttemptRule,
     /// The hash of the set of exclusions that was applied.
     pub exclusions: Digest,
     pub environments: Vec<EnvironmentBaselines>,

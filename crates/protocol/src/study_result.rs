@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::study::StudyId;
+use crate::study::{AttemptOutcome, StudyId};
 use crate::study_status::{EnvironmentCoverage, RateInterval};
 use crate::study_summary::StudySummary;
 
@@ -130,7 +130,7 @@ pub struct StoppedPlayResult {
     pub play: String,
     /// The level in which the participant stopped, from 1.
     pub level: u32,
-    pub outcome: String,
+    pub outcome: AttemptOutcome,
     pub actions: u64,
     /// The action from which a replay should be shown.
     pub replay_from: u64,

@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::study::{ArmId, Digest, EnvironmentVersion, StudyId};
+use crate::study::{ArmId, Digest, EnvironmentVersion, StudyId, StudyStage};
+use crate::study_event::PaymentItem;
+use crate::study_protocol::AttemptRule;
+use crate::study_terms::{PaymentState, StudyPhase, StudyVerdict};
 
 /// A line of the list of studies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StudyListing {
     pub study: StudyId,
     pub title: String,
-    /// `draft`, `open`, `paused` or `closed`.
-    pub phase: String,
+    pub phase: StudyPhase,
     /// The people who are enrolled, test and pilot people included.
     pub participants: usize,
     /// The number of the last record in the log.
@@ -30,7 +32,8 @@ pub struct StudyStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<ProtocolStatus>,
     /// The people by stage.
-    pub people: BTreeMap<String, usize>,
+    #[schema(value_type = Object)]
+    pub people: BTreeMap<StudyStage, usize>,
     pub withdrawn: usize,
     pub erased: usize,
     pub open_sittings: usize,
@@ -46,7 +49,7 @@ pub struct ProtocolStatus {
     pub hash: Digest,
     pub version: u32,
     pub preset: String,
-    pub attempt_rule: String,
+    pub attempt_rule: AttemptRule,
     pub target: u32,
     /// The times at which the protocol was frozen and amended.
     pub frozen: Vec<FrozenStatus>,
@@ -68,8 +71,7 @@ pub struct EnvironmentCoverage {
     pub environment: EnvironmentVersion,
     pub arm: ArmId,
     pub levels: u32,
-    /// `collecting`, `passing`, `accepted`, `returned` or `stopped`.
-    pub verdict: String,
+    pub verdict: StudyVerdict,
     /// Reservations that are not yet started.
     pub reserved: u32,
     pub playing: u32,
@@ -166,12 +168,10 @@ pub struct StudyPayments {
 pub struct PaymentRow {
     pub key: String,
     pub participant: String,
-    /// `fee`, `bonus` or `adjustment`.
-    pub item: String,
+    pub item: PaymentItem,
     pub amount_minor: i64,
     pub currency: String,
-    /// `due`, `sent` or `confirmed`.
-    pub status: String,
+    pub status: PaymentState,
     /// The batch in which the line was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<String>,

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::study_protocol::AttemptRule;
+use crate::study_terms::StudyVerdict;
+
 /// The numbers of a study under one attempt rule, with or without exclusions. A number without data
 /// is `null`.
 ///
@@ -21,7 +24,7 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StudySummary {
     /// The rule that decides which attempts are valid.
-    pub attempt_rule: String,
+    pub attempt_rule: AttemptRule,
     /// Whether exclusions apply.
     pub exclusions: bool,
     /// The people with a sitting.
@@ -42,7 +45,8 @@ pub struct StudySummary {
     /// leaving rational, so results show it.
     pub left: usize,
     /// The number of environments by verdict.
-    pub environments: BTreeMap<String, usize>,
+    #[schema(value_type = Object)]
+    pub environments: BTreeMap<StudyVerdict, usize>,
     /// Whether the ledger contains exactly what the sittings give rise to.
     pub books_balance: bool,
 }

@@ -64,6 +64,7 @@
 //! ```
 
 mod arc_page;
+mod author_page;
 mod board_history_plot;
 mod board_plot;
 mod board_text;
@@ -111,6 +112,7 @@ mod tiers_text;
 mod validation_page;
 
 pub use arc_page::{ArcAttempt, ArcReport, ArcSet, ArcTask, arc_page};
+pub use author_page::{AuthorReport, StoppedReplay, author_page};
 pub use board_history_plot::{board_history_plot, board_history_plot_png};
 pub use board_plot::{board_plot, board_plot_png};
 pub use board_text::{

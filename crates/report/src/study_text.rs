@@ -50,7 +50,7 @@ pub fn study_status_text(status: &StudyStatus) -> String {
             "protocol {} version {} ({frozen}), rule {}, target {}\n  {}",
             protocol.preset,
             protocol.version,
-            protocol.attempt_rule,
+            protocol.attempt_rule.name(),
             protocol.target,
             protocol.hash
         );
@@ -58,7 +58,7 @@ pub fn study_status_text(status: &StudyStatus) -> String {
     let people: Vec<String> = status
         .people
         .iter()
-        .map(|(stage, count)| format!("{count} {stage}"))
+        .map(|(stage, count)| format!("{count} {}", stage.name()))
         .collect();
     let people = if people.is_empty() {
         "none".to_owned()
@@ -177,7 +177,7 @@ pub fn payments_text(payments: &StudyPayments) -> String {
             "{:32} {:24} {:10} {:>14} {:9} {}",
             line.key,
             line.participant,
-            line.item,
+            line.item.name(),
             money_text(line.amount_minor, &line.currency),
             line.status,
             plain(batch)
@@ -269,7 +269,7 @@ fn summaries_table(summaries: &[StudySummary]) -> String {
         let _ = writeln!(
             text,
             "{:8} {exclusions:10} {:>6} {:>8} {:>6} {:>8} {solved:>7} {:>6.1}  {}, {}, {}",
-            one.attempt_rule,
+            one.attempt_rule.name(),
             one.participants,
             one.sittings,
             one.starts,
@@ -338,7 +338,7 @@ fn environment_text(results: &EnvironmentResults) -> String {
             text,
             "stopped in level {} ({}, {} actions): play {}, from action {}",
             play.level,
-            play.outcome,
+            play.outcome.name(),
             play.actions,
             plain(&play.play),
             play.replay_from
@@ -353,7 +353,7 @@ pub fn baselines_text(file: &BaselineFile, method: &str) -> String {
         "study {}, revision {}, method {method}, rule {}\n{:16} {:>5} {:>6} {:>9} {:>8}  95 % of resamples\n",
         file.study,
         file.revision,
-        file.attempt_rule,
+        file.attempt_rule.name(),
         "environment",
         "level",
         "people",

@@ -56,6 +56,7 @@ pub fn router(server: Arc<Server>) -> Router {
         .routes(routes!(study_report_api::coverage))
         .routes(routes!(study_report_api::results))
         .routes(routes!(study_report_api::clicks))
+        .routes(routes!(study_report_api::report))
         .routes(routes!(study_report_api::sittings))
         .routes(routes!(study_report_api::recording))
         .routes(routes!(study_report_api::payments))

@@ -185,7 +185,7 @@ fn overview(study: &Study, member: &Membership) -> StudyOverview {
     StudyOverview {
         listing: study_listing(study),
         role: member.role,
-        permissions: permissions.map(|one| one.name().to_owned()).collect(),
+        permissions: permissions.collect(),
         protocol: state.protocol().map(|(_, protocol)| protocol.clone()),
         frozen: !state.frozen.is_empty(),
         sites: site_rows(state),

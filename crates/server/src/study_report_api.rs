@@ -17,8 +17,8 @@ use rhae_protocol::{
 use rhae_store::{PlayFacts, PlayId};
 use rhae_study::Permission;
 use rhae_study_service::{
-    CountError, StudyError, add_optima, click_map, coverage as coverage_of, live_sittings,
-    next_baselines, open_payments, payment_csv, plays_of, prolific_lines, sitting_of_play,
+    AuthorReportError, CountError, StudyError, add_optima, author_report, click_map,
+    coverage as coverage_of, live_sittings, next_baselines, open_payments, payment_csv, plays_of, prolific_lines, sitting_of_play,
     sitting_rows, study_payments, study_results, verify_stored_study,
 };
 use serde_json::Value;
@@ -166,6 +166,51 @@ pub(crate) async fn clicks(
         })
     });
     Ok(Json(map.await??))
+}
+
+/// The report for the author of an environment.
+#[utoipa::path(
+    get,
+    path = "/api/studies/{study}/report",
+    tag = "studies",
+    params(("study" = String, Path, description = "The study"),
+        ("environment" = String, Query, description = "The environment")),
+    responses((status = OK, body = String, content_type = "text/html", description = "A self-contained page with the funnel, times, click maps and the ends of the plays that stopped"),
+        (status = FORBIDDEN, body = ErrorBody, description = "The role lacks the permission"), Always, Named)
+)]
+pub(crate) async fn report(
+    State(studies): State<Arc<Studies>>,
+    member: Membership,
+    RawQuery(query): RawQuery,
+) -> Result<Response, ApiError> {
+    member.require_results()?;
+    let environment = parameter(query.as_deref(), "environment").unwrap_or_default();
+    let environment = EnvironmentVersion::from(environment);
+    let known = studies.read(&member.study, |one| {
+        one.state().environments.contains_key(&environment)
+    });
+    if !known.await? || !member.sees(&environment) {
+        return Err(ApiError::NoSuchGame(environment.to_string()));
+    }
+    let name = format!("attachment; filename=\"{}-{environment}.html\"", member.study);
+    let runtime = tokio::runtime::Handle::current();
+    // Hosted games block while they replay.
+    let page = crate::blocking::blocking(move || {
+        let (service, catalog) = (studies.service()?, studies.games().catalog().as_ref());
+        let of = (&member.study, &environment);
+        let made = author_report(service, studies.plays().store(), catalog, of);
+        runtime.block_on(made).map_err(|error| match error {
+            AuthorReportError::Study(error) => error.into(),
+            AuthorReportError::Play(CountError::Store(error)) => error.into(),
+            AuthorReportError::Play(error) => ApiError::Failed(error.to_string()),
+        })
+    });
+    let page: String = page.await??;
+    let headers = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
+        (header::CONTENT_DISPOSITION, name),
+    ];
+    Ok((headers, page).into_response())
 }
 
 /// All sittings with their attempts and exclusions.

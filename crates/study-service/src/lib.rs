@@ -14,7 +14,7 @@
 //! | What is its state, and what are its results? | [`study_status`], [`study_results`] |
 //! | Which sittings are open, and which have ended? | [`live_sittings`], [`sitting_rows`] |
 //! | How are people paid? | [`open_payments`], [`send_batch`], [`confirm_batch`] |
-//! | What leaves the house? | [`export_study`], [`publish_baselines`] |
+//! | What leaves the house? | [`export_study`], [`publish_baselines`], [`author_report`] |
 //! | Is all of it true? | [`verify_stored_study`] |
 //!
 //! # Invariants
@@ -28,6 +28,7 @@
 //!
 //! **Boundary:** the crate reads no clock; callers pass in times.
 
+mod author_report;
 mod clicks;
 mod counts;
 mod error;
@@ -43,6 +44,9 @@ mod sittings;
 mod status;
 mod verification;
 
+pub use author_report::{
+    AuthorReportError, author_report, author_reports, returned_environments,
+};
 pub use clicks::{click_map, plays_of};
 pub use counts::{CountError, PlayCounter, count_play};
 pub use error::StudyError;

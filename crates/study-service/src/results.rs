@@ -138,7 +138,7 @@ fn stopped(state: &StudyState, environment: &EnvironmentVersion) -> Vec<StoppedP
         .map(|play| StoppedPlayResult {
             play: play.play,
             level: play.level,
-            outcome: play.outcome.name().to_owned(),
+            outcome: play.outcome,
             actions: play.actions,
             replay_from: play.replay_from,
         })

@@ -1,11 +1,11 @@
 //! The sittings of a study as documents: those in progress, and all of them for a review.
 
 use rhae_protocol::{
-    AttemptRow, AttemptRule, EffortRow, EnvironmentVersion, ExclusionBasis, ExclusionRow,
+    AttemptRow, AttemptRule, AttemptState, EffortRow, EnvironmentVersion, ExclusionBasis, ExclusionRow,
     LiveSitting, SittingEndRow, SittingId, SittingRow,
 };
 use rhae_study::{
-    Assignment, AssignmentState, EffortVerdict, Exclusion, Moment, Sitting, StudyState, read_clock,
+    Assignment, AssignmentState, Exclusion, Moment, Sitting, StudyState, read_clock,
     sitting_effort,
 };
 
@@ -69,7 +69,7 @@ pub fn sitting_rows(state: &StudyState) -> Vec<SittingRow> {
                     .map(|(one, position)| attempt_row(one, position, protocol.attempt_rule))
                     .collect(),
                 effort: EffortRow {
-                    verdict: effort_name(effort.verdict).to_owned(),
+                    verdict: effort.verdict,
                     evidence: effort.evidence(),
                 },
                 exclusions: sitting.exclusions.iter().map(exclusion_row).collect(),
@@ -96,19 +96,11 @@ pub fn sitting_of_play<'a>(
     })
 }
 
-const fn effort_name(verdict: EffortVerdict) -> &'static str {
-    match verdict {
-        EffortVerdict::Kept => "kept",
-        EffortVerdict::Flagged => "flagged",
-        EffortVerdict::Excluded => "excluded",
-    }
-}
-
 fn attempt_row(assignment: &Assignment, position: u32, rule: AttemptRule) -> AttemptRow {
     let mut row = AttemptRow {
         position,
         environment: assignment.environment.clone(),
-        state: String::new(),
+        state: AttemptState::Released,
         outcome: None,
         standing: None,
         duration_ms: None,
@@ -117,24 +109,23 @@ fn attempt_row(assignment: &Assignment, position: u32, rule: AttemptRule) -> Att
         play: None,
         helped: assignment.helped.clone(),
     };
-    let state = match &assignment.state {
-        AssignmentState::Reserved => "reserved",
+    row.state = match &assignment.state {
+        AssignmentState::Reserved => AttemptState::Reserved,
         AssignmentState::Started(attempt) => {
             row.play = Some(attempt.play.clone());
-            "playing"
+            AttemptState::Playing
         }
         AssignmentState::Ended(attempt) => {
             row.play = Some(attempt.play.clone());
-            row.outcome = Some(attempt.outcome.name().to_owned());
-            row.standing = Some(attempt.standing(rule).name().to_owned());
+            row.outcome = Some(attempt.outcome);
+            row.standing = Some(attempt.standing(rule));
             row.duration_ms = Some(attempt.duration_ms);
             row.actions = Some(attempt.counts.actions());
             row.levels_completed = Some(attempt.counts.completed_levels() as u64);
-            "ended"
+            AttemptState::Ended
         }
-        AssignmentState::Released(_) => "released",
+        AssignmentState::Released(_) => AttemptState::Released,
     };
-    state.clone_into(&mut row.state);
     row
 }
 

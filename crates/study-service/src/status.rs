@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use rhae_protocol::{
     EnvironmentCoverage, EnvironmentVersion, FrozenStatus, MoneyStatus, PaymentRow, ProtocolStatus,
-    PublicationStatus, RateInterval, StudyListing, StudyPayments, StudyStatus,
+    PublicationStatus, RateInterval, StudyListing, StudyPayments, StudyStatus, StudyStage,
 };
 use rhae_study::{
     EnvironmentCounts, PaymentStatus, PooledEnvironment, Selection, Study, StudyState,
-    books_balance, environment_counts, environment_loads, need_tenths, verdicts,
+    books_balance, environment_counts, environment_loads, need_tenths, verdicts, Verdict,
 };
 
 /// Returns the line of a study in the list of studies.
@@ -17,7 +17,7 @@ pub fn study_listing(study: &Study) -> StudyListing {
     StudyListing {
         study: state.id.clone(),
         title: state.title.clone(),
-        phase: state.phase.name().to_owned(),
+        phase: state.phase,
         participants: state.participants.len(),
         records: study.last_seq(),
     }
@@ -26,9 +26,9 @@ pub fn study_listing(study: &Study) -> StudyListing {
 /// Returns the state of a study.
 pub fn study_status(study: &Study) -> StudyStatus {
     let state = study.state();
-    let mut people: BTreeMap<String, usize> = BTreeMap::new();
+    let mut people: BTreeMap<StudyStage, usize> = BTreeMap::new();
     for person in state.participants.values() {
-        *people.entry(person.stage.name().to_owned()).or_default() += 1;
+        *people.entry(person.stage).or_default() += 1;
     }
     let withdrawn = state.participants.values();
     let withdrawn = withdrawn.filter(|person| person.withdrawn.is_some());
@@ -69,7 +69,7 @@ fn protocol_status(state: &StudyState) -> Option<ProtocolStatus> {
         hash: hash.clone(),
         version: protocol.version,
         preset: protocol.preset.clone(),
-        attempt_rule: protocol.attempt_rule.name().to_owned(),
+        attempt_rule: protocol.attempt_rule,
         target: protocol.target,
         frozen: frozen.collect(),
     })
@@ -92,7 +92,8 @@ pub fn coverage(state: &StudyState) -> Vec<EnvironmentCoverage> {
     pool.map(|(environment, pooled)| {
         let load = loads.get(environment).copied().unwrap_or_default();
         let need = need_tenths(protocol.target, load.counted, load.live, state.share_tenths);
-        let verdict = verdicts.get(environment).map_or("", |one| one.name());
+        let verdict = verdicts.get(environment).copied();
+        let verdict = verdict.unwrap_or(Verdict::Collecting);
         let counts = counts.remove(environment).unwrap_or_default();
         let need = if pooled.withdrawn.is_none() { need } else { 0 };
         one_coverage(environment, pooled, &counts, need, verdict)
@@ -105,13 +106,13 @@ fn one_coverage(
     pooled: &PooledEnvironment,
     counts: &EnvironmentCounts,
     need_tenths: i64,
-    verdict: &str,
+    verdict: Verdict,
 ) -> EnvironmentCoverage {
     EnvironmentCoverage {
         environment: environment.clone(),
         arm: pooled.arm.clone(),
         levels: pooled.levels,
-        verdict: verdict.to_owned(),
+        verdict,
         reserved: counts.reserved,
         playing: counts.playing,
         started: counts.started,
@@ -155,10 +156,10 @@ pub fn study_payments(state: &StudyState) -> StudyPayments {
         PaymentRow {
             key: entry.line.key.to_string(),
             participant: entry.line.participant.to_string(),
-            item: entry.line.item.name().to_owned(),
+            item: entry.line.item,
             amount_minor: entry.line.amount_minor,
             currency: entry.line.currency.clone(),
-            status: entry.status.name().to_owned(),
+            status: entry.status.state(),
             batch,
             note: entry.line.note.clone(),
         }

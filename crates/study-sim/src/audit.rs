@@ -102,8 +102,7 @@ pub(crate) fn over_quota(sittings: &[SittingRow], target: u32) -> usize {
     let mut starts: BTreeMap<&EnvironmentVersion, u32> = BTreeMap::new();
     let live = sittings.iter().filter(|one| one.stage == StudyStage::Live);
     for attempt in live.flat_map(|sitting| &sitting.attempts) {
-        let outcome = attempt.outcome.as_deref();
-        if matches!(outcome, Some("solved" | "left" | "hard_limit")) {
+        if attempt.outcome.is_some_and(|outcome| !outcome.is_censored()) {
             *starts.entry(&attempt.environment).or_default() += 1;
         }
     }

@@ -217,7 +217,7 @@ fn report(
 ) -> Result<StudySimulation, SimulationError> {
     researcher.close_study()?;
     let protocol = Preset::Paper.protocol();
-    let rule = protocol.attempt_rule.name();
+    let rule = protocol.attempt_rule;
     let results = researcher.results()?;
     let mut summaries = results.summaries.into_iter();
     let summary = summaries

@@ -1,5 +1,6 @@
 //! Which plays are attempts, and which of them succeeded.
 
+pub use rhae_protocol::AttemptStanding as Standing;
 use rhae_protocol::{AttemptOutcome, AttemptRule};
 
 use crate::state::EndedAttempt;
@@ -8,40 +9,6 @@ use crate::state::EndedAttempt;
 const MIN_ACTIONS_EXCLUSIVE: u64 = 30;
 /// Under the rule `paper`, an attempt is shorter than this.
 const MAX_PAPER_MS: u64 = 30 * 60 * 1000;
-
-/// What a play counts as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
-    Solved,
-    Failed,
-    /// The play was interrupted. It is neither a success nor a failure, but the levels that were
-    /// completed count.
-    Censored,
-    /// The play is not an attempt.
-    NotCounted,
-}
-
-impl Standing {
-    /// Returns the name in files and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Solved => "solved",
-            Self::Failed => "failed",
-            Self::Censored => "censored",
-            Self::NotCounted => "not_counted",
-        }
-    }
-
-    /// Returns whether the play is a valid attempt: a success or a failure.
-    pub const fn is_valid(self) -> bool {
-        matches!(self, Self::Solved | Self::Failed)
-    }
-
-    /// Returns whether completed levels of the play contribute to baselines.
-    pub const fn contributes(self) -> bool {
-        !matches!(self, Self::NotCounted)
-    }
-}
 
 /// Returns what a play counts as under a rule.
 ///

@@ -30,7 +30,7 @@ pub fn publishable_baselines(state: &StudyState, revision: u32) -> Option<Baseli
         revision,
         software: SOFTWARE.to_owned(),
         protocol: hash.clone(),
-        attempt_rule: protocol.attempt_rule.name().to_owned(),
+        attempt_rule: protocol.attempt_rule,
         exclusions: exclusion_set(state),
         environments,
     })

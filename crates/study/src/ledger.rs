@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use rhae_protocol::{ParticipantId, PaymentItem, PaymentKey, PaymentLine};
+use rhae_protocol::{ParticipantId, PaymentItem, PaymentKey, PaymentLine, PaymentState};
 
 /// All lines of a study by their idempotency keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,12 +32,12 @@ pub enum PaymentStatus {
 }
 
 impl PaymentStatus {
-    /// Returns the name in files and reports.
-    pub const fn name(&self) -> &'static str {
+    /// Returns how far the payment is, without its batch.
+    pub const fn state(&self) -> PaymentState {
         match self {
-            Self::Due => "due",
-            Self::Sent { .. } => "sent",
-            Self::Confirmed { .. } => "confirmed",
+            Self::Due => PaymentState::Due,
+            Self::Sent { .. } => PaymentState::Sent,
+            Self::Confirmed { .. } => PaymentState::Confirmed,
         }
     }
 }

@@ -3,21 +3,13 @@
 //! The rule looks only at the event log, so its findings can be computed again at any time. It never
 //! looks at results of the environments, and it never affects pay.
 
+pub use rhae_protocol::EffortVerdict;
 use rhae_protocol::{AttemptOutcome, LowEffortRule};
 
 use crate::state::{EndedAttempt, Sitting};
 
 /// The id of the rule in exclusions.
 pub const LOW_EFFORT: &str = "low-effort";
-
-/// What the rule says about a sitting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EffortVerdict {
-    Kept,
-    /// One of the two conditions holds. A researcher should look at the sitting.
-    Flagged,
-    Excluded,
-}
 
 /// The finding of the rule for one sitting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

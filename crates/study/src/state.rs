@@ -14,34 +14,13 @@ use rhae_protocol::{
     SittingId, StudyId, StudyProtocol, StudyRole, StudyStage, WithdrawnData,
 };
 
+pub use rhae_protocol::StudyPhase;
 pub use pool::{Arm, PooledEnvironment, Recruiter, Session, Site};
 pub use sitting::{
     Assignment, AssignmentState, EndedAttempt, Exclusion, OpenAttempt, Sitting, SittingEnding,
 };
 
 use crate::ledger::Ledger;
-
-/// The phase of a study. A study leaves the draft only with a frozen protocol and never leaves
-/// `Closed`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StudyPhase {
-    Draft,
-    Open,
-    Paused,
-    Closed,
-}
-
-impl StudyPhase {
-    /// Returns the name in messages and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Draft => "draft",
-            Self::Open => "open",
-            Self::Paused => "paused",
-            Self::Closed => "closed",
-        }
-    }
-}
 
 /// The state of a study.
 #[derive(Clone, Debug, PartialEq, Eq)]

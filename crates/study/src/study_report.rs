@@ -35,10 +35,10 @@ pub fn study_report(state: &StudyState, selection: Selection) -> StudySummary {
         .collect();
     let share = |part: usize, whole: usize| (whole > 0).then(|| part as f64 / whole as f64);
     let count = |wanted: Standing| attempts.iter().filter(|(_, one)| *one == wanted).count();
-    let none = Verdict::ALL.map(|verdict| (verdict.name().to_owned(), 0));
-    let mut environments: BTreeMap<String, usize> = none.into();
+    let none = Verdict::ALL.map(|verdict| (verdict, 0));
+    let mut environments: BTreeMap<Verdict, usize> = none.into();
     for verdict in verdicts(state).into_values() {
-        *environments.entry(verdict.name().to_owned()).or_default() += 1;
+        *environments.entry(verdict).or_default() += 1;
     }
     let total_ms: u64 = attempts
         .iter()
@@ -48,7 +48,7 @@ pub fn study_report(state: &StudyState, selection: Selection) -> StudySummary {
         .iter()
         .filter(|(row, _)| row.attempt.outcome == AttemptOutcome::Left);
     StudySummary {
-        attempt_rule: selection.rule.name().to_owned(),
+        attempt_rule: selection.rule,
         exclusions: selection.exclusions,
         participants: people.len(),
         sittings: live.len(),

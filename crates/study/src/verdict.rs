@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rhae_protocol::{
     AttemptRule, EnvironmentVersion, ParticipantId, StudyProtocol, StudyStage, TargetCounts,
 };
+pub use rhae_protocol::StudyVerdict as Verdict;
 use rhae_stats::{Interval, wilson_95};
 
 use crate::attempt_rule::Standing;
@@ -32,42 +33,6 @@ pub struct EnvironmentCounts {
     /// Plays that are not attempts, or are excluded.
     pub not_counted: u32,
     pub excluded: u32,
-}
-
-/// The verdict on an environment version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// The target is not reached, and too few people have solved the environment.
-    Collecting,
-    /// Enough people have solved the environment, but the target is not reached.
-    Passing,
-    /// The target is reached, and enough people have solved the environment.
-    Accepted,
-    /// The target is reached, and too few people have solved the environment.
-    Returned,
-    /// The environment was withdrawn.
-    Stopped,
-}
-
-impl Verdict {
-    pub const ALL: [Self; 5] = [
-        Self::Collecting,
-        Self::Passing,
-        Self::Accepted,
-        Self::Returned,
-        Self::Stopped,
-    ];
-
-    /// Returns the name in files and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Collecting => "collecting",
-            Self::Passing => "passing",
-            Self::Accepted => "accepted",
-            Self::Returned => "returned",
-            Self::Stopped => "stopped",
-        }
-    }
 }
 
 /// The share of people who solve an environment.

@@ -7,7 +7,7 @@ use askama::Template;
 use rhae_protocol::{
     BandCount, BaselineFile, EnvironmentCoverage, EnvironmentResults, FrozenStatus, LevelClicks,
     LiveSitting, ParticipantId, SessionRow, SittingRow, StudyCheck, StudyListing, StudyOverview,
-    StudyPayments, StudyResults, amount_text, money_text, rfc3339_utc,
+    StudyPayments, StudyPermission, StudyResults, amount_text, money_text, rfc3339_utc,
 };
 
 use crate::page::{NavItem, Page, Time, Viewer, render};
@@ -168,7 +168,7 @@ pub fn study_sessions_page(viewer: Viewer, study: &StudyOverview) -> String {
 impl Sessions<'_> {
     fn may_plan(&self) -> bool {
         let mut permissions = self.study.permissions.iter();
-        permissions.any(|one| one == "manage_pool")
+        permissions.any(|&one| one == StudyPermission::ManagePool)
     }
 }
 

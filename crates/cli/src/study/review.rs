@@ -1,6 +1,6 @@
 //! `rhae study exclude|baselines|report`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
@@ -10,10 +10,12 @@ use rhae_report::{baselines_text, study_results_text};
 use rhae_scoring::Method;
 use rhae_study::{Command, ReviewCommand};
 use rhae_study_service::{
-    add_optima, exclusion_target, next_baselines, publish_baselines, study_results, write_new_file,
+    add_optima, author_reports, exclusion_target, next_baselines, publish_baselines,
+    returned_environments, study_results, write_new_file,
 };
 
 use super::{Opened, StudyIdArgs, finish, now};
+use crate::hosted_games::HostedGamesArgs;
 use crate::{listed, output};
 
 /// Exclude a sitting or an attempt from the results, or undo an exclusion.
@@ -135,11 +137,16 @@ pub(super) async fn baselines(args: &BaselinesArgs) -> Result<ExitCode> {
 }
 
 /// Show the results of a study under both attempt rules, with and without exclusions.
+///
+/// With `--pages`, write a page for the author of every returned environment, or of those that
+/// `--environment` or `--all` name: how far people came, how long it took, where they stopped, and
+/// replays.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae study report lab-1
   rhae study report lab-1 --environment kq19-v1
-  rhae study report lab-1 --all --json")]
+  rhae study report lab-1 --all --json
+  rhae study report lab-1 --pages returned")]
 pub(super) struct ReportArgs {
     #[command(flatten)]
     study: StudyIdArgs,
@@ -149,6 +156,11 @@ pub(super) struct ReportArgs {
     /// Add the details of all environments
     #[arg(long, conflicts_with = "environments")]
     all: bool,
+    /// Write reports for authors as HTML files to this folder
+    #[arg(long, value_name = "DIR")]
+    pages: Option<PathBuf>,
+    #[command(flatten)]
+    hosted: HostedGamesArgs,
 }
 
 pub(super) async fn report(args: &ReportArgs) -> Result<ExitCode> {
@@ -165,7 +177,20 @@ pub(super) async fn report(args: &ReportArgs) -> Result<ExitCode> {
         Ok(study_results(state, if args.all { &all } else { &named }))
     });
     let mut results = results.await??;
-    add_optima(&mut results, &rhae_games::Builtin);
+    let games = args.hosted.games()?;
+    add_optima(&mut results, &games);
+    if let Some(folder) = &args.pages {
+        let wanted = results.environments.iter();
+        let mut wanted: Vec<EnvironmentVersion> =
+            wanted.map(|one| one.coverage.environment.clone()).collect();
+        if wanted.is_empty() {
+            wanted = returned_environments(&opened.service, &id).await?;
+        }
+        let store = opened.database.store();
+        let service = &opened.service;
+        let pages = author_reports(service, store.as_ref(), &games, &id, &wanted).await?;
+        write_pages(folder, &pages)?;
+    }
     opened.close().await;
     if args.study.database.json {
         output::print_json(&results)?;
@@ -173,4 +198,20 @@ pub(super) async fn report(args: &ReportArgs) -> Result<ExitCode> {
         output::print(&study_results_text(&results))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a page for each environment to new files of a folder.
+fn write_pages(folder: &Path, pages: &[(EnvironmentVersion, String)]) -> Result<()> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot create `{}`", folder.display()))?;
+    for (environment, page) in pages {
+        let file = folder.join(format!("{environment}.html"));
+        write_new_file(&file, page)
+            .with_context(|| format!("cannot write `{}`", file.display()))?;
+        eprintln!("wrote {}", file.display());
+    }
+    if pages.is_empty() {
+        eprintln!("no environment was returned: name one with --environment, or all with --all");
+    }
+    Ok(())
 }

@@ -89,6 +89,39 @@ fn exclusions_change_results_but_never_pay() {
 }
 
 #[test]
+fn report_for_the_author_shows_where_people_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    study_fixture::create(at);
+    // Two people solved the environment, so it was accepted, and no author needs a report.
+    let returned = study(at, &["report", "lab", "--pages", "returned"]).succeeded();
+    assert!(returned.err.contains("no environment was returned"), "{}", returned.err);
+    assert_eq!(fs::read_dir(at.join("returned")).unwrap().count(), 0);
+    let page = ["report", "lab", "--environment", "kq19-v1", "--pages", "pages"];
+    study(at, &page).succeeded();
+    study(at, &page).failed_with("cannot write `pages/kq19-v1.html`");
+    let page = fs::read_to_string(at.join("pages/kq19-v1.html")).unwrap();
+    let expected = [
+        "2 of 3 valid attempts solved all levels",
+        "Play 1: stopped on level 2",
+        "left by choice",
+        "the replay shows the last 60",
+    ];
+    for text in expected {
+        assert!(page.contains(text), "{text}");
+    }
+    // The film of the third person, from 60 actions before the end, with the times of its actions.
+    let data = page.split("<script type=\"application/json\">").nth(1).unwrap();
+    let film: Value = serde_json::from_str(data.split("</script>").next().unwrap()).unwrap();
+    let times: Vec<u64> = serde_json::from_value(film["times"].clone()).unwrap();
+    assert_eq!(times.len(), 61);
+    assert_eq!(times[60], 60 * 2000);
+    for person in ["p1", "p2", "p3", "s3"] {
+        assert!(!page.contains(&format!(">{person}<")), "{person}");
+    }
+}
+
+#[test]
 fn payments_are_listed_sent_once_and_confirmed() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

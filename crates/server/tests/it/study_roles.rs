@@ -19,6 +19,7 @@ fn requests() -> Vec<(Permission, String, Option<Value>)> {
         get(P::ReadOwnResults, "coverage"),
         get(P::ReadOwnResults, "results"),
         get(P::ReadOwnResults, "clicks?environment=kq19-v1"),
+        get(P::ReadOwnResults, "report?environment=kq19-v1"),
         get(P::ReadResults, "sittings"),
         get(P::ReadPayments, "payments"),
         get(P::Pay, "payments/list"),
@@ -184,6 +185,9 @@ fn author_sees_only_own_environments() {
     let clicks = |id: &str| author.get(&format!("{STUDY}/clicks?environment={id}"));
     assert_eq!(clicks("ny40-v1").success(), json!([]));
     clicks("kq19-v1").assert_error(404, "SERVER_ERROR");
+    let report = |id: &str| author.get(&format!("{STUDY}/report?environment={id}"));
+    assert_eq!(report("ny40-v1").status, 200);
+    report("kq19-v1").assert_error(404, "SERVER_ERROR");
     let revoke = json!({"command": "revoke", "key": key_id(&key)});
     change_study(&owner, &revoke);
     author.get(STUDY).assert_error(404, "NOT_FOUND");

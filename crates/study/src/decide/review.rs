@@ -120,7 +120,7 @@ pub(super) fn money(state: &StudyState, command: &MoneyCommand) -> Result<Events
             PaymentStatus::Sent { batch: sent } if *sent == batch => return Ok(Vec::new()),
             other => {
                 return Err(Rejection::PaymentStatus {
-                    found: other.name(),
+                    found: other.state().name(),
                     expected: "due",
                     key,
                 });

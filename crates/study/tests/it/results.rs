@@ -165,7 +165,7 @@ fn study_report_counts_people_times_and_verdicts() {
     assert_eq!(medians.unsolved_under_20, Some(5.5));
     assert!((report.hours - 124.0 / 60.0).abs() < 1e-12);
     assert_eq!(report.solved_share, Some(4.0 / 9.0));
-    assert_eq!(report.environments[Verdict::Passing.name()], 1);
+    assert_eq!(report.environments[&Verdict::Passing], 1);
     assert!(report.books_balance);
     assert_eq!(report.left, 5);
 }

@@ -249,6 +249,7 @@ fn researchers_read_a_study() {
         ("coverage", format!("{STUDY}/coverage")),
         ("results", format!("{STUDY}/results?environment=kq19-v1")),
         ("clicks", format!("{STUDY}/clicks?environment=kq19-v1")),
+        ("report", format!("{STUDY}/report?environment=kq19-v1")),
         ("sittings", format!("{STUDY}/sittings")),
         ("payments", format!("{STUDY}/payments")),
         ("payment_list", format!("{STUDY}/payments/list")),
@@ -262,9 +263,9 @@ fn researchers_read_a_study() {
     ];
     for (name, path) in &listings {
         match *name {
-            // The recording is as long as the game, the archive contains times of files, and the
-            // hashes of the log depend on random keys.
-            "recording" | "export" | "log" => {
+            // The recording is as long as the game, the report contains the scripts of the player, the
+            // archive contains times of files, and the hashes of the log depend on random keys.
+            "recording" | "report" | "export" | "log" => {
                 let answer = keys.owner.get(path);
                 assert_eq!(answer.status, 200, "{answer:?}");
                 let short = crate::client::Answer {
@@ -284,6 +285,8 @@ fn researchers_read_a_study() {
         let unknown = path.replace("/lab/", "/nothing/");
         exchanges.get(&format!("study_{name}_unknown"), &keys.owner, &unknown);
     }
+    let text = keys.owner.get(&listings[4].1).text;
+    assert!(text.contains("valid attempt") && text.contains("Drop-off"), "{text}");
     let text = keys.owner.get(&format!("{STUDY}/export")).text;
     assert!(text.contains("lab/manifest.json") && text.contains("table-attempts"));
 }
