@@ -22,6 +22,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
+#[cfg(feature = "server")]
+pub(crate) use eval::distributed::task_executor;
+
 /// Work with the static tasks of ARC-AGI-1 and ARC-AGI-2.
 #[derive(Args)]
 #[command(after_help = "Examples:

@@ -1,13 +1,15 @@
 //! `rhae explore`: the state graphs of levels, their shortest wins, and the probability that random
 //! play wins them.
 
+#[cfg(feature = "server")]
+pub(crate) mod distributed;
 mod output_files;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
@@ -15,7 +17,7 @@ use clap::Args;
 use indicatif::{HumanCount, ProgressBar};
 use rhae_engine::LevelIndex;
 use rhae_explore::{Identity, Limits, SearchOptions};
-use rhae_inspect::{ExploreOptions, ExploreProgress, Explorer, InspectError};
+use rhae_inspect::{ExploreOptions, ExploreProgress, Explorer, InspectError, LevelResult};
 use rhae_protocol::{ExplorationReport, ExploredLevel};
 use rhae_report::{exploration_table, exploration_text};
 
@@ -30,6 +32,7 @@ use output_files::OutputFiles;
 #[command(after_help = "Examples:
   rhae explore kq19 --level 1
   rhae explore ny40 --level all --picture ny40.html
+  rhae explore ny40 --level all --on local:2
   rhae explore ny40 --level 2 --json
   rhae explore ym39 --level 1 --all-clicks
   rhae explore ls20 --games-dir environment_files --nodes 5000
@@ -92,6 +95,9 @@ pub(crate) struct ExploreArgs {
     /// Print the results as JSON
     #[arg(long)]
     json: bool,
+    #[cfg(feature = "server")]
+    #[command(flatten)]
+    on: crate::on::OnArgs,
     #[command(flatten)]
     hosted: HostedGamesArgs,
 }
@@ -140,16 +146,52 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
         args.recording.as_deref(),
         levels.len(),
     )?;
-    let (mut reports, mut pictures) = (Vec::new(), Vec::new());
-    let mut written = Ok(());
-    let is_interrupted = || interrupt.load(Ordering::Relaxed);
-    for &index in &levels {
+    #[cfg(feature = "server")]
+    if let Some(engine) = &args.on.on {
+        let bar = spinner(args.json);
+        let explored = distributed::run(
+            (&args.on, engine),
+            &args.hosted,
+            distributed::Levels {
+                games: Arc::clone(&games),
+                id: explorer.info().id.as_str(),
+                levels: &levels,
+                options: args.options()?,
+                outputs: files.outputs(),
+            },
+            &interrupt,
+            &bar,
+        );
+        bar.finish_and_clear();
+        let mut explored = explored?.into_iter();
+        let next = |_| explored.next().unwrap_or(Err(InspectError::Interrupted));
+        return report(args, &explorer, &levels, &files, &interrupt, next);
+    }
+    report(args, &explorer, &levels, &files, &interrupt, |index| {
         let bar = spinner(args.json);
         let explored = explorer.explore(index, &files.outputs(), &mut |progress| {
             show_progress(&bar, index, progress);
         });
         bar.finish_and_clear();
-        let explored = match explored {
+        explored
+    })
+}
+
+/// Writes and prints the results of levels, which `explore` returns one after the other, and returns
+/// the exit code.
+fn report(
+    args: &ExploreArgs,
+    explorer: &Explorer<'_>,
+    levels: &[LevelIndex],
+    files: &OutputFiles,
+    interrupt: &AtomicBool,
+    mut explore: impl FnMut(LevelIndex) -> Result<LevelResult, InspectError>,
+) -> Result<ExitCode> {
+    let (mut reports, mut pictures) = (Vec::new(), Vec::new());
+    let mut written = Ok(());
+    let is_interrupted = || interrupt.load(Ordering::Relaxed);
+    for &index in levels {
+        let explored = match explore(index) {
             Ok(explored) => explored,
             Err(InspectError::Interrupted) => break,
             Err(error) if reports.is_empty() => return Err(error.into()),
@@ -165,7 +207,7 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
         written = written.and(files.write(explored.graph, explored.recording));
         reports.push(explored.report);
         pictures.extend(explored.picture);
-        if is_interrupted() {
+        if is_interrupted() && !is_distributed(args) {
             break;
         }
     }
@@ -184,6 +226,17 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
         return Ok(INTERRUPTED.into());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns whether the levels are explored before they are reported.
+#[cfg(feature = "server")]
+const fn is_distributed(args: &ExploreArgs) -> bool {
+    args.on.on.is_some()
+}
+
+#[cfg(not(feature = "server"))]
+const fn is_distributed(_: &ExploreArgs) -> bool {
+    false
 }
 
 /// Prints the results, except for those of a single level as text, which are already printed.

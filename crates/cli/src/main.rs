@@ -22,6 +22,8 @@ mod listed;
 mod llm;
 mod merge;
 mod models;
+#[cfg(feature = "server")]
+mod on;
 mod output;
 mod play;
 #[cfg(feature = "server")]
@@ -30,8 +32,6 @@ mod replay;
 mod report;
 mod run;
 mod run_args;
-#[cfg(feature = "server")]
-mod run_on;
 mod runs;
 mod score;
 #[cfg(feature = "server")]

@@ -1,6 +1,9 @@
 //! `rhae run`: runs an agent on environments, locally or on a server, and writes scorecards and a
 //! report.
 
+#[cfg(feature = "server")]
+mod distributed;
+
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -26,10 +29,10 @@ use crate::hosted_games::HostedGamesArgs;
 use crate::interrupt::{INTERRUPTED, interrupt_flag};
 use crate::listed;
 use crate::models::ModelsArgs;
+#[cfg(feature = "server")]
+use crate::on::Engine;
 use crate::output;
 use crate::run_args::{IdentityArgs, LimitArgs};
-#[cfg(feature = "server")]
-use crate::run_on::Engine;
 
 pub(crate) use rhae_harness::read_recording;
 
@@ -123,8 +126,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["server", "resume", "tiers", "estimate", "dry_run"])]
     shard: Option<Shard>,
     /// Play elsewhere: `local:N` starts N worker processes on this machine, `slurm[:PARTITION]`
-    /// submits an array of shards and waits for it, `ray[:ADDRESS]` starts workers on a Ray cluster
-    /// (docs/clusters.md)
+    /// submits an array of shards and waits for it, `ray[:ADDRESS]` starts workers on a Ray cluster,
+    /// `join[:IP:PORT]` waits for `rhae work --join` (docs/clusters.md)
     #[cfg(feature = "server")]
     #[arg(long, value_name = "ENGINE", conflicts_with_all = ["server", "shard", "tiers", "estimate", "dry_run"])]
     on: Option<Engine>,
@@ -217,7 +220,8 @@ fn execute(
             "a worker plays one play at a time, so --on has no use for --jobs; change the number of workers"
         );
         let (workers, hosted) = (args.workers, &args.hosted);
-        return crate::run_on::execute(run, engine, workers, hosted, interrupt, progress);
+        let models = &args.model.models.models;
+        return distributed::execute(run, engine, workers, models, hosted, interrupt, progress);
     }
     let notify = |message: &str| eprintln!("{}", output::plain(message));
     #[cfg(not(feature = "server"))]
@@ -239,7 +243,7 @@ fn run_on_slurm(args: &RunArgs, partition: Option<&str>) -> Result<ExitCode> {
     }
     let interrupt = interrupt_flag()?;
     let bar = bar(args.json);
-    let results = crate::run_on::execute_on_slurm(
+    let results = distributed::execute_on_slurm(
         partition,
         args.workers,
         &preview,

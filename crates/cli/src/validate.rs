@@ -1,5 +1,7 @@
 //! `rhae validate`: checks environments against the validation rules.
 
+#[cfg(feature = "server")]
+pub(crate) mod distributed;
 mod report;
 
 use std::io::IsTerminal;
@@ -30,6 +32,7 @@ const INCOMPLETE: u8 = 3;
   rhae validate kq19
   rhae validate --all --html report.html
   rhae validate --all --steps 50000
+  rhae validate --all --on local:4
   rhae validate --games-dir my_games --steps 5000 --evidence evidence
   rhae validate ny40 --strict --json
   rhae validate ny40 --rule undo --rule dead-ends
@@ -87,6 +90,9 @@ pub(crate) struct ValidateArgs {
     /// Print the results as JSON
     #[arg(long)]
     json: bool,
+    #[cfg(feature = "server")]
+    #[command(flatten)]
+    on: crate::on::OnArgs,
     #[command(flatten)]
     hosted: HostedGamesArgs,
 }
@@ -172,6 +178,15 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
     let options = args.options()?;
     let interrupt = interrupt_flag()?;
     let bar = progress_bar(args.json);
+    #[cfg(feature = "server")]
+    if let Some(engine) = &args.on.on {
+        let on = (&args.on, engine);
+        let validated =
+            distributed::run(on, &args.hosted, games, selected, options, &interrupt, &bar);
+        bar.finish_and_clear();
+        let (coordinator, given_up) = validated?;
+        return report(args, &coordinator.workload().validation(&given_up));
+    }
     // A panic of an environment is reported as a finding, so its message must not overwrite the
     // progress bar.
     let hook = std::panic::take_hook();
@@ -181,9 +196,13 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
     });
     std::panic::set_hook(hook);
     bar.finish_and_clear();
-    let validation = result?;
+    report(args, &result?)
+}
+
+/// Writes and prints the results, and returns the exit code.
+fn report(args: &ValidateArgs, validation: &Validation<'_>) -> Result<ExitCode> {
     let recordings = match &args.evidence {
-        Some(folder) => Some((folder, write_evidence(folder, &validation)?)),
+        Some(folder) => Some((folder, write_evidence(folder, validation)?)),
         None => None,
     };
     let evidence = args.evidence.as_deref();

@@ -94,6 +94,7 @@
 //! ```
 
 mod estimate;
+mod eval_work;
 mod files;
 mod foreign_models;
 mod ledger;
@@ -107,6 +108,7 @@ mod scheduler;
 mod solve_task;
 pub mod solver;
 mod tables;
+mod task_executor;
 mod task_report;
 
 use std::path::PathBuf;
@@ -114,6 +116,7 @@ use std::path::PathBuf;
 use rhae_runs::RunsError;
 
 pub use estimate::{Estimate, estimate};
+pub use eval_work::EvalWork;
 pub use files::{results_json, write_results};
 pub use ledger::{ClosedAttempt, Ledger, OpenTransmission, RequestOutcome, RequestRecord};
 pub use parser::parser_of;
@@ -128,6 +131,7 @@ pub(crate) use run::rate_limit;
 pub use run::{EvalSpec, Progress, check_limits, run};
 pub use solve_task::{SolveReport, solve_task};
 pub use tables::{csv, markdown};
+pub use task_executor::TaskExecutor;
 pub use task_report::{TaskReport, load_attempts, revision_warning};
 
 /// The reason why an evaluation failed. Failures of a solver are results, not errors.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rhae_llm::{Attempt, CostBound, SpendGuard as _, SpendRefusal};
+use rhae_llm::{Attempt, CostBound, SpendGuard, SpendRefusal};
 use rhae_protocol::{EvalEnd, EvalFailureKind, EvalLimits, EvalLine, EvalUsage};
 use rhae_runs::{Journal, RunFolder, RunsError, SpendLimit, SpendLimits, Spent, now_ms};
 use rhae_tasks::Parser;
@@ -75,6 +75,17 @@ pub fn run(
     interrupt: &AtomicBool,
     show: &mut dyn FnMut(&Progress),
 ) -> Result<Ledger, EvalError> {
+    run_with(spec, None, interrupt, show)
+}
+
+/// Like [`run()`]. If there is an `uplink`, money is reserved from it, and it stores the lines of the
+/// journal about requests too.
+pub(crate) fn run_with(
+    spec: &EvalSpec<'_>,
+    uplink: Option<&dyn SpendGuard>,
+    interrupt: &AtomicBool,
+    show: &mut dyn FnMut(&Progress),
+) -> Result<Ledger, EvalError> {
     let rate = rate_limit(&spec.limits)?;
     let (journal, lines) = Journal::open(spec.folder)?;
     let mut ledger = Ledger::from_lines(&lines);
@@ -101,6 +112,7 @@ pub fn run(
     ledger.add(&started);
     let shared = Shared {
         spec,
+        uplink,
         journal: &journal,
         scheduler: &scheduler,
         cancelled: AtomicBool::new(false),
@@ -153,6 +165,7 @@ pub fn run(
 /// The state that the worker threads share.
 struct Shared<'a> {
     spec: &'a EvalSpec<'a>,
+    uplink: Option<&'a dyn SpendGuard>,
     journal: &'a Journal<EvalLine>,
     scheduler: &'a Scheduler,
     /// Whether requests in flight must stop.
@@ -267,7 +280,7 @@ impl Shared<'_> {
         match self.journal.append(line) {
             Ok(()) => {
                 self.lock_ledger().add(line);
-                true
+                self.keep(line)
             }
             Err(error) => {
                 self.scheduler.stop(error.to_string());
@@ -278,6 +291,16 @@ impl Shared<'_> {
                 false
             }
         }
+    }
+
+    /// Passes a line to the uplink. If it cannot be stored there, stops the run and returns false.
+    fn keep(&self, line: &EvalLine) -> bool {
+        let Some(uplink) = self.uplink else {
+            return true;
+        };
+        let text = serde_json::to_string(line).expect("a line is valid JSON");
+        let kept = uplink.keep(&text);
+        kept.map_err(|reason| self.scheduler.stop(reason)).is_ok()
     }
 
     /// Journals a line, and returns an error that ends the request if it cannot be written.
@@ -325,7 +348,8 @@ impl TransmissionLog for Shared<'_> {
         worst: &CostBound,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<(), SpendRefusal> {
-        self.spend_limit.reserve(worst, cancelled)?;
+        let limit: &dyn SpendGuard = self.uplink.unwrap_or(&self.spend_limit);
+        limit.reserve(worst, cancelled)?;
         let line = EvalLine::Try {
             request,
             id: id.to_owned(),
@@ -336,12 +360,13 @@ impl TransmissionLog for Shared<'_> {
         if self.write(&line) {
             return Ok(());
         }
-        self.spend_limit.settle(worst, None);
+        limit.settle(worst, None);
         Err(SpendRefusal::Limit("cannot write the journal".to_owned()))
     }
 
     fn settle(&self, worst: &CostBound, attempt: &Attempt) {
-        self.spend_limit.settle(worst, Some(attempt));
+        let limit: &dyn SpendGuard = self.uplink.unwrap_or(&self.spend_limit);
+        limit.settle(worst, Some(attempt));
     }
 
     fn admit(&self, cancelled: &dyn Fn() -> bool) -> Result<(), String> {

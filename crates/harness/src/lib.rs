@@ -85,48 +85,43 @@ mod budget;
 mod calibration;
 mod conclusion;
 mod consent;
-mod coordinator;
 mod estimate;
 mod film;
 mod first_request;
 mod ids;
 mod journal;
-mod local_workers;
 mod location;
 mod merge;
 mod model_player;
 mod observation_buffer;
 mod play;
 mod play_end;
+mod play_executor;
 mod ranges;
-mod ray_workers;
 mod recorded_games;
 mod remote;
 mod request;
 mod results;
 mod run;
+mod run_work;
 mod shard;
 mod slurm;
-mod software;
 mod stuck_play;
 mod tiers;
 mod verified_play;
-mod worker;
 
 pub use budget::{Budget, BudgetError};
 pub use calibration::{calibrated, read_baselines};
 pub use consent::Consent;
-pub use coordinator::{Coordinator, WorkAnswer};
 pub use estimate::{Amounts, EnvironmentEstimate, Range, RunEstimate};
 pub use film::recording_film;
 pub use ids::play_id;
 pub use journal::load_plays;
-pub use local_workers::{WorkerCommand, run_local_workers};
 pub use location::{LocatedRun, LocationRequest, models_for_agent};
 pub use merge::{MergeRequest, Merged, merge, recorded_results};
 pub use model_player::ModelOptions;
+pub use play_executor::PlayExecutor;
 pub use ranges::{CONTEXT_TOKENS_RANGE, JOBS_RANGE, REPEAT_RANGE};
-pub use ray_workers::{RayRequest, address_towards_ray, run_ray_workers};
 pub use recorded_games::games_dirs_of_recordings;
 pub use remote::RemoteArena;
 pub use request::{
@@ -138,10 +133,9 @@ pub use results::{Results, ShardResults, assemble};
 pub use rhae_agents_llm::javascript_engine;
 pub use rhae_agents_llm::{AGENTS as AGENTS_WITH_TOOLS, JAVASCRIPT, PythonSettings};
 pub use rhae_runs::{RunFolder, new_run_id};
-pub use rhae_work::LeasePolicy;
 pub use run::{Arena, Progress, RunSpec, run};
+pub use run_work::RunWork;
 pub use slurm::{SlurmRequest, SlurmRun};
-pub use worker::{WorkerOptions, work};
 
 use std::path::PathBuf;
 
@@ -150,6 +144,7 @@ use rhae_client::ClientError;
 use rhae_engine::CatalogError;
 use rhae_llm::LlmError;
 use rhae_runs::RunsError;
+use rhae_work_service::DistributeError;
 
 /// The reason why a run failed. Failures of agents and environments are results, not errors.
 #[derive(Debug, thiserror::Error)]
@@ -194,4 +189,13 @@ pub enum HarnessError {
     /// The configuration has an invalid value.
     #[error("the run's configuration is invalid: {0}")]
     Config(String),
+}
+
+impl From<DistributeError> for HarnessError {
+    fn from(error: DistributeError) -> Self {
+        match error {
+            DistributeError::Runs(error) => Self::Runs(error),
+            other => Self::Work(other.to_string()),
+        }
+    }
 }

@@ -9,7 +9,7 @@ use rhae_agents::{
     AgentSpec, CONTEXT_TOKENS, LOG_SUFFIX, ModelPlayer, SYSTEM_PROMPT, spent_in_log,
 };
 use rhae_agents_llm::{HarnessAgent, Limits, PythonSettings, role_models, split_name};
-use rhae_llm::{Model, Models, Rate, Request};
+use rhae_llm::{Model, Models, Rate, Request, SpendGuard};
 use rhae_protocol::{ModelRun, ModelUsage};
 use rhae_runs::{RunFolder, RunsError, SpendLimit, SpendLimits, Spent};
 use serde_json::Value;
@@ -115,6 +115,30 @@ impl OpenedAgent {
     }
 }
 
+impl OpenedAgent {
+    /// Opens the agent of one play in a worker. `guard` reserves money from the limit of the run, and
+    /// stores the log. The rate limits are divided evenly among the workers.
+    pub(crate) fn in_worker(
+        options: &ModelOptions,
+        agent: &str,
+        run: ModelRun,
+        guard: Arc<dyn SpendGuard>,
+        workers: u32,
+    ) -> Result<Self, HarnessError> {
+        let started_with = run.prompts_sha256.clone();
+        let prompts = run.prompts_dir.clone().map(PathBuf::from);
+        let mut player = OpenedPlayer::continue_run(options, agent, run, ModelUsage::default())?;
+        player.divide_rates(workers)?;
+        player.player.spend_guard = guard;
+        let opened = player.into_agent(agent, prompts.as_deref(), options)?;
+        check(
+            opened.run.prompts_sha256 == started_with,
+            "the prompts of the agent differ from those of the coordinator; copy them to this machine",
+        )?;
+        Ok(opened)
+    }
+}
+
 /// An opened model with the limit of its run.
 struct OpenedPlayer {
     player: ModelPlayer,
@@ -154,8 +178,19 @@ impl OpenedPlayer {
     fn resume(
         options: &ModelOptions,
         agent: &str,
-        mut run: ModelRun,
+        run: ModelRun,
         folder: &RunFolder,
+    ) -> Result<Self, HarnessError> {
+        let spent = logged_usage(&folder.file("recordings"))?;
+        Self::continue_run(options, agent, run, spent)
+    }
+
+    /// Opens the model of a run that another process started.
+    fn continue_run(
+        options: &ModelOptions,
+        agent: &str,
+        mut run: ModelRun,
+        spent: ModelUsage,
     ) -> Result<Self, HarnessError> {
         let name = model_of(agent).unwrap_or_default();
         check_unchanged(name, &run.config, &config_json(&options.models, name)?)?;
@@ -169,10 +204,25 @@ impl OpenedPlayer {
             .map(|rate| rate.to_string())
             .or(run.rate_limit);
         run.request_timeout_s = options.request_timeout_s.or(run.request_timeout_s);
-        let spent = logged_usage(&folder.file("recordings"))?;
         let roles = open_roles(&options.models, agent)?;
         let model = Model::open(&options.models, name)?;
         Self::new((model, roles), run, spent)
+    }
+
+    /// Divides the rate limits of all models evenly.
+    fn divide_rates(&mut self, workers: u32) -> Result<(), HarnessError> {
+        let models = self.roles.values_mut().chain([&mut self.player.model]);
+        for model in models {
+            let Some(rate) = model.config().limits.rate() else {
+                continue;
+            };
+            let rate = Rate::per_minute(rate.in_a_minute() / f64::from(workers.max(1)));
+            let rate = rate.map_err(|error| HarnessError::Config(error.to_string()))?;
+            if let Some(model) = Arc::get_mut(model) {
+                model.limit_rate(rate);
+            }
+        }
+        Ok(())
     }
 
     fn new(
@@ -337,7 +387,7 @@ fn config_json(models: &Models, name: &str) -> Result<Value, HarnessError> {
 }
 
 /// Sums up the usage in the model logs of a run.
-fn logged_usage(recordings: &Path) -> Result<ModelUsage, HarnessError> {
+pub(crate) fn logged_usage(recordings: &Path) -> Result<ModelUsage, HarnessError> {
     let failed = RunsError::file("read", recordings);
     let entries = match std::fs::read_dir(recordings) {
         Ok(entries) => entries,

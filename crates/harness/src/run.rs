@@ -154,7 +154,16 @@ pub fn run(
     Ok(results)
 }
 
-/// Plays one unit in a separate folder. Returns `None` if the play was stopped by `interrupt`.
+/// How a unit that is played in a separate folder ended.
+pub(crate) enum PlayedUnit {
+    Played(PlayResult),
+    /// The play was stopped. `stop` is the reason if no other play can continue either.
+    Stopped {
+        stop: Option<String>,
+    },
+}
+
+/// Plays one unit in a separate folder, until it ends or `interrupt` becomes true.
 ///
 /// # Errors
 ///
@@ -165,7 +174,7 @@ pub(crate) fn play_unit(
     repeat: u32,
     game_id: &str,
     interrupt: &AtomicBool,
-) -> Result<Option<PlayResult>, HarnessError> {
+) -> Result<PlayedUnit, HarnessError> {
     spec.folder.create_subfolder("recordings")?;
     let (journal, lines) = Journal::open(&spec.folder)?;
     let mut units = units_of(&spec.config, None);
@@ -173,7 +182,15 @@ pub(crate) fn play_unit(
     let mut plays = Plays::new(spec, arena, journal, lines, units)?;
     plays.play_all(interrupt, &mut |_| {})?;
     let result = plays.take_results().pop();
-    Ok(result.filter(|result| !is_interrupted(result)))
+    if let Some(result) = result.clone().filter(|result| !is_interrupted(result)) {
+        return Ok(PlayedUnit::Played(result));
+    }
+    let reason = || {
+        let message = result.as_ref()?.runs.last()?.message.clone();
+        Some(message.unwrap_or_else(|| "no play can continue".to_owned()))
+    };
+    let stop = plays.halted.then(reason).flatten();
+    Ok(PlayedUnit::Stopped { stop })
 }
 
 fn is_interrupted(play: &PlayResult) -> bool {

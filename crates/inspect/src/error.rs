@@ -73,6 +73,9 @@ pub enum InspectError {
     /// A check failed. This is a defect of this software, not of the environment.
     #[error("a check failed, which is a bug in rhae and not in the environment: {0}")]
     Check(#[from] ValidateError),
+    /// What a worker reported.
+    #[error("{0}")]
+    Worker(String),
     /// The work was interrupted before it had a result.
     #[error("interrupted")]
     Interrupted,

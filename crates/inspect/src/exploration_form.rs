@@ -32,18 +32,18 @@ pub(crate) fn explored_level(
     let within = |chance: &WinChance| win_within(options.within, chance.within);
     let seconds = search_time.as_secs_f64();
     ExploredLevel {
-        software: SOFTWARE,
+        software: SOFTWARE.into(),
         game_id: context.subject.info().id.to_string(),
         level: context.index.0 + 1,
         seed: context.seed,
         nodes: graph.nodes,
         edges: graph.edges,
         complete: graph.is_complete(),
-        stopped_by: graph.stopped_by.map(StopReason::name),
+        stopped_by: graph.stopped_by.map(|reason| reason.name().into()),
         identity: if graph.is_packed {
-            "packed"
+            "packed".into()
         } else {
-            context.identity
+            context.identity.into()
         },
         clicks: searched_clicks(report.clicks),
         frontier: graph.frontier,

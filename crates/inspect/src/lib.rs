@@ -10,6 +10,9 @@
 //!   returns the form that `rhae validate --json` prints.
 //! * [`compare_environments`] compares environments pair by pair for similarity.
 //!
+//! * [`DistributedValidation`] and [`DistributedExploration`] are the same work as units that other
+//!   processes execute, with the same results.
+//!
 //! All report progress to a callback. Exploration and validation stop when an interrupt flag is set.
 //!
 //! The crate reads the recordings that are stored with hosted games. It writes no files: pictures,
@@ -30,6 +33,8 @@
 //! # Ok::<(), rhae_inspect::InspectError>(())
 //! ```
 
+mod distributed_exploration;
+mod distributed_validation;
 mod error;
 mod evidence;
 mod exploration;
@@ -45,6 +50,8 @@ mod validation;
 mod validation_form;
 mod validation_page;
 
+pub use distributed_exploration::{DistributedExploration, LevelExecutor};
+pub use distributed_validation::{DistributedValidation, EnvironmentExecutor};
 pub use error::InspectError;
 pub use evidence::{EvidenceFile, record};
 pub use exploration::{ExploreOptions, ExploreProgress, Explorer};

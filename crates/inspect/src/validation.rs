@@ -64,7 +64,7 @@ impl Default for ValidationOptions {
 
 impl ValidationOptions {
     /// Returns the options of the checks of a hosted or a native game, whose defaults differ.
-    fn check_options(&self, hosted: bool) -> Options {
+    pub(crate) fn check_options(&self, hosted: bool) -> Options {
         let (nodes, steps) = if hosted {
             (2_000, 20_000)
         } else {

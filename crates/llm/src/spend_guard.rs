@@ -34,6 +34,17 @@ pub trait SpendGuard: Send + Sync {
     /// If the cost of an attempt is not fully known, the rest of its worst case counts as possibly
     /// paid.
     fn settle(&self, worst: &CostBound, attempt: Option<&Attempt>);
+
+    /// Stores a line of the log of calls where the limit is kept, if that is another process. A caller
+    /// continues only after the line is stored, so that nothing is paid that only this process knows.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why the line is not stored.
+    fn keep(&self, line: &str) -> Result<(), String> {
+        let _ = line;
+        Ok(())
+    }
 }
 
 /// The reason why a [`SpendGuard`] refuses a transmission.

@@ -1,6 +1,8 @@
 //! The results of `rhae explore` and of `rhae.explore` in Python (docs/explore.md).
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 /// The results of several levels of one environment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -10,9 +12,9 @@ pub struct ExplorationReport {
 }
 
 /// The results of one level.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExploredLevel {
-    pub software: &'static str,
+    pub software: Cow<'static, str>,
     pub game_id: String,
     /// The level, counted from 1.
     pub level: u8,
@@ -21,10 +23,10 @@ pub struct ExploredLevel {
     pub edges: usize,
     pub complete: bool,
     /// The limit that stopped the search, or `interrupt`; `None` if the graph is complete.
-    pub stopped_by: Option<&'static str>,
+    pub stopped_by: Option<Cow<'static, str>>,
     /// How states are identified: `packed` (exactly) or `hash-126`; for hosted games `frame`,
     /// `frame-and-hidden` or `deep`.
-    pub identity: &'static str,
+    pub identity: Cow<'static, str>,
     pub clicks: SearchedClicks,
     /// The number of states that were not expanded.
     pub frontier: usize,
@@ -54,7 +56,7 @@ pub struct ExploredLevel {
 }
 
 /// The clicks that a search tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SearchedClicks {
     /// The level has no clicks.
@@ -68,14 +70,14 @@ pub enum SearchedClicks {
 }
 
 /// The number of terminal states.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TerminalCounts {
     pub wins: usize,
     pub losses: usize,
 }
 
 /// Strongly connected components.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ComponentCounts {
     pub count: usize,
     /// The number of components with more than one state.
@@ -88,7 +90,7 @@ pub struct ComponentCounts {
 }
 
 /// A shortest win.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShortestWinForm {
     pub length: usize,
     /// The number of action sequences of this length that win.
@@ -99,7 +101,7 @@ pub struct ShortestWinForm {
 }
 
 /// The probability of winning eventually.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WinProbability {
     pub lower: f64,
     pub upper: f64,
@@ -110,7 +112,7 @@ pub struct WinProbability {
 }
 
 /// The probability of a win within a number of actions.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WinWithin {
     pub actions: u32,
     pub lower: f64,

@@ -103,6 +103,7 @@ mod usage;
 mod validation;
 mod work;
 mod work_api;
+mod work_kind;
 
 pub use agent::{AgentMessage, AgentReply, ReplyError};
 pub use analysis::{
@@ -222,8 +223,13 @@ pub use work::{
     LeaseLoss, SHARD_VERSION, Shard, ShardError, ShardRecord, UnitKey, WorkCost, WorkEvent,
 };
 pub use work_api::{
-    LeaseName, LeaseReply, LeaseRequest, WorkErrorCode, WorkJob, WorkLease, WorkRefusal,
-    WorkReport, WorkerHello,
+    LeaseName, LeaseReply, LeaseRequest, ReserveReply, WorkErrorCode, WorkJob, WorkLease,
+    WorkLines, WorkRefusal, WorkRelease, WorkReport, WorkReserve, WorkSettle, WorkerHello,
+};
+pub use work_kind::{
+    EvaluationReport, EvaluationTask, EvaluationWork, ExplorationTask, ExplorationUnitReport,
+    ExplorationWork, PlayReport, PlayTask, ValidationTask, ValidationUnitReport, ValidationWork,
+    WorkEvidence, WorkFinding, WorkKind, WorkLevel, WorkRule,
 };
 
 /// The name and version of this software, as they are written to results and recordings.

@@ -1,6 +1,6 @@
 //! The results of `rhae validate` and of `rhae.validate` in Python (docs/validate.md).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The results of a validation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -68,7 +68,7 @@ impl EnvironmentVerdict {
 }
 
 /// The verdict on a rule, or of one of its findings (docs/validate.md).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RuleVerdict {
     Pass,

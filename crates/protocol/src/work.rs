@@ -112,8 +112,10 @@ impl WorkCost {
 pub enum LeaseLoss {
     /// The worker did not renew the lease in time.
     Expired,
-    /// The process of the worker has ended.
+    /// The process of the worker has ended by itself, or was killed on its machine.
     WorkerEnded,
+    /// The machine of the worker was lost.
+    NodeLost,
 }
 
 /// One line of the log of a coordinator.
@@ -164,6 +166,8 @@ pub enum WorkEvent {
     },
     /// A unit had its result before the log began, or its result was stored but not logged.
     Adopted { unit: UnitKey },
+    /// A resumed coordinator tries a unit again that was given up, or whose result is not stored.
+    Reopened { unit: UnitKey },
     /// The result of an earlier lease came too late and was not used.
     Discarded {
         unit: UnitKey,
@@ -183,6 +187,9 @@ pub enum WorkEvent {
     },
     /// A transmission has ended.
     Settled { reservation: u64, cost: WorkCost },
+    /// A coordinator that starts has added up the costs in the files of the run. They include the
+    /// transmissions of earlier workers.
+    Counted { cost: WorkCost },
 }
 
 impl WorkEvent {
@@ -195,9 +202,10 @@ impl WorkEvent {
             | Self::Lost { unit, .. }
             | Self::Committed { unit, .. }
             | Self::Adopted { unit }
+            | Self::Reopened { unit }
             | Self::Discarded { unit, .. }
             | Self::Reserved { unit, .. } => Some(unit),
-            Self::Settled { .. } => None,
+            Self::Settled { .. } | Self::Counted { .. } => None,
         }
     }
 }

@@ -1,13 +1,14 @@
-//! What a worker and the coordinator of a run tell each other over HTTP.
+//! What a worker and a coordinator tell each other over HTTP.
 //!
 //! Every request is a POST with a JSON body, and every response is JSON. A refused request has a
-//! [`WorkRefusal`].
+//! [`WorkRefusal`]. The kind of the work determines the types of tasks and results; the types of each
+//! kind are in `work_kind`.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Digest, PlayResult, RunConfig, UnitKey};
+use crate::{Digest, UnitKey, WorkCost, WorkKind};
 
 /// A worker introduces itself. It is refused if its software or its games differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,14 +19,16 @@ pub struct WorkerHello {
     pub software_digest: Digest,
 }
 
-/// The run that workers play.
+/// What workers are to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkJob {
-    pub config: RunConfig,
+    pub work: WorkKind,
     /// The interval at which a worker renews its lease.
     pub heartbeat_ms: u64,
     /// The time after which a lease ends that was not renewed.
     pub lease_ms: u64,
+    /// The number of workers that share a rate limit.
+    pub workers: u32,
 }
 
 /// A worker asks for a unit.
@@ -40,9 +43,9 @@ pub struct LeaseRequest {
 /// The answer to a [`LeaseRequest`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum LeaseReply {
+pub enum LeaseReply<T> {
     /// The worker has a unit.
-    Leased(WorkLease),
+    Leased(WorkLease<T>),
     /// Other workers have all open units. One of them may come back.
     Wait,
     /// Nothing is left to do.
@@ -51,34 +54,81 @@ pub enum LeaseReply {
 
 /// A unit that a worker has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WorkLease {
+pub struct WorkLease<T> {
     pub unit: UnitKey,
     pub epoch: u64,
-    /// The repeat of the play, from 1.
-    pub repeat: u32,
-    /// The environment with its version.
-    pub game_id: String,
+    pub task: T,
 }
 
-/// A worker renews or releases a lease.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A worker renews a lease.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LeaseName {
     pub unit: UnitKey,
     pub epoch: u64,
 }
 
+/// A worker returns a unit without a result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkRelease {
+    #[serde(flatten)]
+    pub lease: LeaseName,
+    /// Why no other unit can be executed either, for example because the spend limit is reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<String>,
+}
+
 /// The result of a unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WorkReport {
+pub struct WorkReport<R> {
     pub unit: UnitKey,
     pub epoch: u64,
-    pub result: PlayResult,
-    /// The recording, as text; absent if the play ended before its environment was open.
+    pub result: R,
+    /// Why no further unit can be executed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recording: Option<String>,
-    /// The other files of the play in base64, by their path in the run folder.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub files: BTreeMap<String, String>,
+    pub stop: Option<String>,
+}
+
+/// Lines that a worker adds to the log of a unit. The next lease of the unit gets them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkLines {
+    pub unit: UnitKey,
+    pub epoch: u64,
+    /// The number of lines that the worker added before under this lease. A request that is repeated
+    /// adds nothing.
+    pub after: u64,
+    /// The lines, without their ends.
+    pub lines: Vec<String>,
+}
+
+/// A worker reserves the worst case of a transmission before it is sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkReserve {
+    pub unit: UnitKey,
+    pub epoch: u64,
+    /// A number that the worker gives the transmission. A request that is repeated reserves nothing.
+    pub transmission: u64,
+    pub worst: WorkCost,
+}
+
+/// The answer to a [`WorkReserve`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum ReserveReply {
+    /// The transmission may be sent.
+    Reserved,
+    /// It fits if a transmission in flight turns out to be cheap. The worker asks again.
+    Wait,
+    /// It does not fit into the rest of the spend limit.
+    Refused { reason: String },
+}
+
+/// A transmission has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkSettle {
+    pub unit: UnitKey,
+    pub epoch: u64,
+    pub transmission: u64,
+    pub cost: WorkCost,
 }
 
 /// Why a request is refused.
@@ -100,7 +150,7 @@ pub enum WorkErrorCode {
     OtherSoftware,
     /// Another lease of the unit is newer, or the unit has its result.
     StaleLease,
-    /// The result is not that of the replayed recording.
+    /// The result was not verified: it differs from that of the replayed recording.
     NotVerified,
     /// The coordinator failed.
     Failed,

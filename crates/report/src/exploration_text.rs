@@ -8,7 +8,7 @@ use crate::counted;
 
 /// Returns the results as names and values, for the page and for the terminal.
 pub fn exploration_facts(level: &ExploredLevel) -> Vec<(&'static str, String)> {
-    let complete = match level.stopped_by {
+    let complete = match &level.stopped_by {
         None => "complete".to_owned(),
         Some(limit) => format!(
             "incomplete: stopped by {limit}, {} not expanded",
@@ -166,6 +166,7 @@ pub fn exploration_table(levels: &[ExploredLevel]) -> String {
             bounds_text(within.lower, within.upper, within.one_in),
             level
                 .stopped_by
+                .as_ref()
                 .map_or_else(|| "yes".to_owned(), |limit| format!("no: {limit}"))
         );
     }

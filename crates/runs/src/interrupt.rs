@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::flag;
 
 use crate::RunsError;
@@ -27,4 +27,14 @@ pub fn interrupt_flag() -> Result<Arc<AtomicBool>, RunsError> {
         flag::register(signal, Arc::clone(&interrupted)).map_err(RunsError::Signals)?;
     }
     Ok(interrupted)
+}
+
+/// Sets a flag when SIGUSR1 arrives, which schedulers send before a time limit.
+///
+/// # Errors
+///
+/// Returns [`RunsError::Signals`] if the signal cannot be handled.
+pub fn interrupt_on_usr1(interrupted: &Arc<AtomicBool>) -> Result<(), RunsError> {
+    flag::register(SIGUSR1, Arc::clone(interrupted)).map_err(RunsError::Signals)?;
+    Ok(())
 }

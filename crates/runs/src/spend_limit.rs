@@ -238,7 +238,7 @@ impl Amount {
 
 /// Converts US dollars to billionths and rounds up. An error of floating-point arithmetic below a
 /// thousandth of a billionth is not rounded up.
-fn nano_usd_up(usd: f64) -> u64 {
+pub fn nano_usd_up(usd: f64) -> u64 {
     (usd * 1e9 - 1e-3).ceil().max(0.0) as u64
 }
 

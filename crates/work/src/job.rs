@@ -7,17 +7,21 @@ use std::collections::BTreeMap;
 
 use rhae_protocol::{Digest, LeaseLoss, UnitKey, WorkCost, WorkEvent};
 
-use crate::spending::{Reservation, Spending};
+use crate::spending::{Reservation, Spending, WorkLimit};
 use crate::{LogError, Rejection};
 
-/// How long a lease holds, and how often a unit may be lost.
+/// How long a lease holds, and how often a unit may be tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeasePolicy {
     /// The duration of a lease, from its start or from its last renewal.
     pub duration_ms: u64,
     /// The interval at which a worker renews its lease.
     pub heartbeat_ms: u64,
-    /// A unit that was lost so often is given up, because it probably ends its worker.
+    /// A unit with which so many workers ended by themselves is given up, because it probably ends
+    /// its worker.
+    pub max_failures: u32,
+    /// A unit that was lost so often for other reasons, such as lost machines, is given up. No such
+    /// loss is the fault of the unit, so this only ensures that a job ends.
     pub max_losses: u32,
 }
 
@@ -26,7 +30,8 @@ impl Default for LeasePolicy {
         Self {
             duration_ms: 60_000,
             heartbeat_ms: 15_000,
-            max_losses: 5,
+            max_failures: 3,
+            max_losses: 100,
         }
     }
 }
@@ -36,7 +41,9 @@ impl Default for LeasePolicy {
 pub struct UnitState {
     /// The epoch of the last lease; 0 before the first.
     pub epoch: u64,
-    /// The number of leases whose worker disappeared.
+    /// The number of leases whose worker ended by itself.
+    pub failures: u32,
+    /// The number of leases that were lost for other reasons.
     pub losses: u32,
     pub phase: Phase,
 }
@@ -50,7 +57,7 @@ pub enum Phase {
     Leased { worker: String, until_ms: u64 },
     /// The unit has its result. Its digest is absent if the result is older than the log.
     Committed { result: Option<Digest> },
-    /// Too many workers disappeared with the unit.
+    /// Too many workers ended or disappeared with the unit.
     GivenUp,
 }
 
@@ -69,16 +76,16 @@ pub struct Job {
 }
 
 impl Job {
-    /// Creates a job whose units are open. `limit_nano_usd` is its spend limit in billionths of a US
-    /// dollar.
+    /// Creates a job whose units are open.
     pub fn new(
         policy: LeasePolicy,
         units: impl IntoIterator<Item = UnitKey>,
-        limit_nano_usd: Option<u64>,
+        limit: WorkLimit,
     ) -> Self {
         let order: Vec<UnitKey> = units.into_iter().collect();
         let open = UnitState {
             epoch: 0,
+            failures: 0,
             losses: 0,
             phase: Phase::Open,
         };
@@ -89,7 +96,7 @@ impl Job {
                 .map(|key| (key.clone(), open.clone()))
                 .collect(),
             order,
-            spending: Spending::new(limit_nano_usd),
+            spending: Spending::new(limit),
         }
     }
 
@@ -109,15 +116,15 @@ impl Job {
 
     /// Returns the number of units that no worker has and that have no result.
     pub fn open_units(&self) -> usize {
-        self.count(|phase| *phase == Phase::Open)
+        self.phases(|phase| *phase == Phase::Open)
     }
 
     /// Returns whether every unit has its result or is given up.
     pub fn is_finished(&self) -> bool {
-        self.count(|phase| matches!(phase, Phase::Open | Phase::Leased { .. })) == 0
+        self.phases(|phase| matches!(phase, Phase::Open | Phase::Leased { .. })) == 0
     }
 
-    fn count(&self, counts: impl Fn(&Phase) -> bool) -> usize {
+    fn phases(&self, counts: impl Fn(&Phase) -> bool) -> usize {
         self.units
             .values()
             .filter(|unit| counts(&unit.phase))
@@ -127,6 +134,12 @@ impl Job {
     /// Returns what is spent, without transmissions in flight.
     pub const fn spent(&self) -> WorkCost {
         self.spending.spent()
+    }
+
+    /// Returns the part of [`spent`](Self::spent) that was settled after its lease was lost, so that no
+    /// result contains it.
+    pub const fn spent_discarded(&self) -> WorkCost {
+        self.spending.spent_discarded()
     }
 
     /// Returns the worst case of all transmissions that were not settled. Those whose worker
@@ -152,9 +165,9 @@ impl Job {
         self.lose(LeaseLoss::Expired, |_, until_ms| until_ms <= now_ms)
     }
 
-    /// Ends the leases of a worker whose process has ended.
-    pub fn end_worker(&self, ended: &str) -> Vec<WorkEvent> {
-        self.lose(LeaseLoss::WorkerEnded, |worker, _| worker == ended)
+    /// Ends the leases of a worker for a reason.
+    pub fn end_worker(&self, ended: &str, reason: LeaseLoss) -> Vec<WorkEvent> {
+        self.lose(reason, |worker, _| worker == ended)
     }
 
     fn lose(&self, reason: LeaseLoss, is_lost: impl Fn(&str, u64) -> bool) -> Vec<WorkEvent> {
@@ -246,6 +259,34 @@ impl Job {
         (!is_known).then(|| WorkEvent::Adopted { unit: key.clone() })
     }
 
+    /// Opens a unit that was given up, or whose result is not stored. Returns `None` if the unit is
+    /// open or leased.
+    pub fn reopen(&self, key: &UnitKey) -> Option<WorkEvent> {
+        let is_closed = matches!(
+            self.units.get(key)?.phase,
+            Phase::GivenUp | Phase::Committed { .. }
+        );
+        is_closed.then(|| WorkEvent::Reopened { unit: key.clone() })
+    }
+
+    /// Replaces what is spent by `cost`, which was found elsewhere. It includes the worst case of all
+    /// transmissions that were reserved and not settled, because their workers are gone.
+    pub const fn count(&self, cost: WorkCost) -> WorkEvent {
+        WorkEvent::Counted { cost }
+    }
+
+    /// Checks that a worker still has a unit, or that no other worker has had it since.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`Rejection`] if the unit has another lease or its result.
+    pub fn check_current(&self, key: &UnitKey, epoch: u64) -> Result<(), Rejection> {
+        match self.current(key, epoch)?.phase {
+            Phase::Committed { .. } => Err(Rejection::Finished(key.clone())),
+            Phase::Open | Phase::Leased { .. } | Phase::GivenUp => Ok(()),
+        }
+    }
+
     /// Reserves the worst case of a transmission for a leased unit.
     ///
     /// # Errors
@@ -330,14 +371,25 @@ impl Job {
                 return self.spending.apply_reserved(*reservation, reserved);
             }
             WorkEvent::Settled { reservation, cost } => {
-                return self.spending.apply_settled(*reservation, *cost);
+                let is_live = |one: &Reservation| self.check_current(&one.unit, one.epoch).is_ok();
+                let is_discarded = self
+                    .spending
+                    .open(*reservation)
+                    .is_some_and(|one| !is_live(one));
+                return self
+                    .spending
+                    .apply_settled(*reservation, *cost, is_discarded);
+            }
+            WorkEvent::Counted { cost } => {
+                self.spending.apply_counted(*cost);
+                return Ok(());
             }
             _ => {}
         }
-        let max_losses = self.policy.max_losses;
+        let policy = self.policy;
         let unit = event.unit().and_then(|key| self.units.get_mut(key));
         let unit = unit.ok_or_else(|| LogError(format!("{event:?} is of an unknown unit")))?;
-        if unit.follow(event, max_losses) {
+        if unit.follow(event, policy) {
             Ok(())
         } else {
             Err(LogError(format!("{event:?} cannot follow {unit:?}")))
@@ -347,7 +399,7 @@ impl Job {
 
 impl UnitState {
     /// Applies an event of this unit. Returns false, and changes nothing, if it cannot follow.
-    fn follow(&mut self, event: &WorkEvent, max_losses: u32) -> bool {
+    fn follow(&mut self, event: &WorkEvent, policy: LeasePolicy) -> bool {
         let is_leased = matches!(self.phase, Phase::Leased { .. });
         let is_committed = matches!(self.phase, Phase::Committed { .. });
         match event {
@@ -374,13 +426,18 @@ impl UnitState {
             WorkEvent::Released { epoch, .. } if is_leased && *epoch == self.epoch => {
                 self.phase = Phase::Open;
             }
-            WorkEvent::Lost { epoch, .. } if is_leased && *epoch == self.epoch => {
-                self.losses += 1;
-                self.phase = if self.losses < max_losses {
-                    Phase::Open
-                } else {
-                    Phase::GivenUp
-                };
+            WorkEvent::Lost { epoch, reason, .. } if is_leased && *epoch == self.epoch => {
+                match reason {
+                    LeaseLoss::WorkerEnded => self.failures += 1,
+                    LeaseLoss::Expired | LeaseLoss::NodeLost => self.losses += 1,
+                }
+                let is_over =
+                    self.failures >= policy.max_failures || self.losses >= policy.max_losses;
+                self.phase = if is_over { Phase::GivenUp } else { Phase::Open };
+            }
+            WorkEvent::Reopened { .. } if is_committed || self.phase == Phase::GivenUp => {
+                (self.failures, self.losses) = (0, 0);
+                self.phase = Phase::Open;
             }
             WorkEvent::Committed { epoch, result, .. } if !is_committed && *epoch == self.epoch => {
                 self.phase = Phase::Committed {

@@ -14,7 +14,8 @@
 //!   wrote them.
 //! * **The spend limit holds over all workers.** The worst case of a transmission is reserved before
 //!   it is sent. A reservation whose worker disappeared counts until it is settled.
-//! * **Nothing is lost silently.** A unit whose workers disappear too often is given up and listed.
+//! * **Nothing is lost silently.** A unit whose workers end by themselves too often is given up and
+//!   listed. A lost machine is not the fault of its unit.
 //!
 //! The crate does no I/O and reads no clock; callers pass in the time. It knows nothing about agents
 //! or environments.
@@ -25,10 +26,10 @@
 //!
 //! ```
 //! use rhae_protocol::{Digest, UnitKey};
-//! use rhae_work::{Job, LeasePolicy, Rejection};
+//! use rhae_work::{Job, LeasePolicy, Rejection, WorkLimit};
 //!
 //! let unit = UnitKey("play".to_owned());
-//! let mut job = Job::new(LeasePolicy::default(), [unit.clone()], None);
+//! let mut job = Job::new(LeasePolicy::default(), [unit.clone()], WorkLimit::default());
 //! let lease = job.lease("slow", 0).expect("a unit is open");
 //! job.apply(&lease)?;
 //!
@@ -59,4 +60,5 @@ pub use job::{Job, LeasePolicy, Phase, UnitState};
 pub use rejection::{LogError, Rejection};
 pub use rhae_protocol::WorkEvent;
 pub use settings::{first_difference, settings_digest, text_digest};
+pub use spending::WorkLimit;
 pub use unit::{Unit, units};

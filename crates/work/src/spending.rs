@@ -9,12 +9,22 @@ use rhae_protocol::{UnitKey, WorkCost};
 
 use crate::{LogError, Rejection};
 
+/// The spend limit of a job; `None` means no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkLimit {
+    /// Billionths of a US dollar.
+    pub nano_usd: Option<u64>,
+    /// Input and output tokens.
+    pub tokens: Option<u64>,
+}
+
 /// The money and tokens of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spending {
-    /// Unlimited if absent.
-    limit_nano_usd: Option<u64>,
+    limit: WorkLimit,
     spent: WorkCost,
+    /// The part of `spent` that was settled after its lease was lost.
+    discarded: WorkCost,
     open: BTreeMap<u64, Reservation>,
     last: u64,
 }
@@ -28,15 +38,24 @@ pub(crate) struct Reservation {
 }
 
 impl Spending {
-    pub(crate) fn new(limit_nano_usd: Option<u64>) -> Self {
+    pub(crate) fn new(limit: WorkLimit) -> Self {
         Self {
-            limit_nano_usd,
+            limit,
             ..Self::default()
         }
     }
 
     pub(crate) const fn spent(&self) -> WorkCost {
         self.spent
+    }
+
+    pub(crate) const fn spent_discarded(&self) -> WorkCost {
+        self.discarded
+    }
+
+    /// Returns a reservation that is not settled.
+    pub(crate) fn open(&self, number: u64) -> Option<&Reservation> {
+        self.open.get(&number)
     }
 
     /// Returns the sum of the reservations for which `counts` returns true.
@@ -52,23 +71,35 @@ impl Spending {
         worst: WorkCost,
         is_live: impl Fn(&Reservation) -> bool,
     ) -> Result<u64, Rejection> {
-        if let Some(limit) = self.limit_nano_usd {
-            let lost = self.reserved(|one| !is_live(one)).nano_usd;
-            let used = self.spent.nano_usd.saturating_add(lost);
-            let live = self.reserved(&is_live).nano_usd;
+        let lost = self.reserved(|one| !is_live(one));
+        let (used, live) = (self.spent.plus(lost), self.reserved(&is_live));
+        let mut waits = false;
+        for (limit, used, live, worst, unit) in [
+            (
+                self.limit.nano_usd,
+                used.nano_usd,
+                live.nano_usd,
+                worst.nano_usd,
+                Unit::Usd,
+            ),
+            (
+                self.limit.tokens,
+                used.tokens,
+                live.tokens,
+                worst.tokens,
+                Unit::Tokens,
+            ),
+        ] {
+            let Some(limit) = limit else { continue };
             // A transmission without a bound needs something that is left.
-            let needed = worst.nano_usd.max(1);
+            let needed = worst.max(1);
             if used.saturating_add(needed) > limit {
-                return Err(Rejection::SpendLimit(format!(
-                    "{} of {} USD are spent or possibly paid, and the next request may cost up to {} USD",
-                    usd(used),
-                    usd(limit),
-                    usd(worst.nano_usd)
-                )));
+                return Err(Rejection::SpendLimit(unit.reason(used, limit, worst)));
             }
-            if used.saturating_add(live).saturating_add(needed) > limit {
-                return Err(Rejection::Wait);
-            }
+            waits |= used.saturating_add(live).saturating_add(needed) > limit;
+        }
+        if waits {
+            return Err(Rejection::Wait);
         }
         Ok(self.last + 1)
     }
@@ -97,12 +128,48 @@ impl Spending {
         Ok(())
     }
 
-    pub(crate) fn apply_settled(&mut self, number: u64, cost: WorkCost) -> Result<(), LogError> {
+    pub(crate) fn apply_settled(
+        &mut self,
+        number: u64,
+        cost: WorkCost,
+        is_discarded: bool,
+    ) -> Result<(), LogError> {
         if self.open.remove(&number).is_none() {
             return Err(LogError(format!("there is no open reservation {number}")));
         }
         self.spent = self.spent.plus(cost);
+        if is_discarded {
+            self.discarded = self.discarded.plus(cost);
+        }
         Ok(())
+    }
+
+    pub(crate) fn apply_counted(&mut self, cost: WorkCost) {
+        self.spent = cost;
+        self.open.clear();
+    }
+}
+
+/// The unit of a limit.
+#[derive(Clone, Copy)]
+enum Unit {
+    Usd,
+    Tokens,
+}
+
+impl Unit {
+    fn reason(self, used: u64, limit: u64, worst: u64) -> String {
+        match self {
+            Self::Usd => format!(
+                "{} of {} USD are spent or possibly paid, and the next request may cost up to {} USD",
+                usd(used),
+                usd(limit),
+                usd(worst)
+            ),
+            Self::Tokens => format!(
+                "{used} of {limit} tokens are used or possibly used, and the next request may use up to {worst} tokens"
+            ),
+        }
     }
 }
 

@@ -1,13 +1,14 @@
 use proptest::prelude::*;
-use rhae_protocol::{Digest, UnitKey, WorkCost, WorkEvent};
+use rhae_protocol::{Digest, LeaseLoss, UnitKey, WorkCost, WorkEvent};
 
-use crate::{Job, LeasePolicy, Phase, Rejection};
+use crate::{Job, LeasePolicy, Phase, Rejection, WorkLimit};
 
 const LIMIT: u64 = 1000;
 const POLICY: LeasePolicy = LeasePolicy {
     duration_ms: 60_000,
     heartbeat_ms: 15_000,
-    max_losses: 3,
+    max_failures: 3,
+    max_losses: 4,
 };
 
 /// What workers, clocks and machines do. A worker that is not mentioned is frozen.
@@ -22,7 +23,7 @@ enum Op {
     Repeat(usize),
     Tick(u64),
     Expire,
-    EndWorker(usize),
+    EndWorker(usize, LeaseLoss),
     /// The coordinator is killed and applies its log.
     Restart,
     Reserve(usize, u64),
@@ -39,7 +40,10 @@ fn op() -> impl Strategy<Value = Op> {
         1 => worker.clone().prop_map(Op::Repeat),
         2 => (0..70_000u64).prop_map(Op::Tick),
         2 => Just(Op::Expire),
-        1 => worker.clone().prop_map(Op::EndWorker),
+        1 => (worker.clone(), any::<bool>()).prop_map(|(worker, node)| {
+            let reason = if node { LeaseLoss::NodeLost } else { LeaseLoss::WorkerEnded };
+            Op::EndWorker(worker, reason)
+        }),
         1 => Just(Op::Restart),
         2 => (worker, 0..400u64).prop_map(|(worker, usd)| Op::Reserve(worker, usd)),
         2 => (any::<usize>(), 0..=100u64).prop_map(|(one, share)| Op::Settle(one, share)),
@@ -51,7 +55,11 @@ fn keys() -> Vec<UnitKey> {
 }
 
 fn new_job() -> Job {
-    Job::new(POLICY, keys(), Some(LIMIT))
+    let limit = WorkLimit {
+        nano_usd: Some(LIMIT),
+        tokens: None,
+    };
+    Job::new(POLICY, keys(), limit)
 }
 
 fn result_of(unit: &UnitKey) -> Digest {
@@ -150,8 +158,8 @@ impl World {
                 events.into_iter().for_each(|event| self.append(event));
                 assert!(self.job.expire(self.now_ms).is_empty());
             }
-            Op::EndWorker(worker) => {
-                let events = self.job.end_worker(&format!("w{worker}"));
+            Op::EndWorker(worker, reason) => {
+                let events = self.job.end_worker(&format!("w{worker}"), reason);
                 events.into_iter().for_each(|event| self.append(event));
             }
             Op::Restart => {
@@ -239,7 +247,9 @@ proptest! {
         }
         for (key, unit) in world.job.units() {
             let is_committed = unit.phase == Phase::Committed { result: Some(result_of(key)) };
-            let is_given_up = unit.phase == Phase::GivenUp && unit.losses == POLICY.max_losses;
+            let is_over =
+                unit.losses == POLICY.max_losses || unit.failures == POLICY.max_failures;
+            let is_given_up = unit.phase == Phase::GivenUp && is_over;
             assert!(is_committed || is_given_up, "{unit:?}");
         }
         world.execute(&Op::Restart);
@@ -290,7 +300,7 @@ fn reservations_of_a_lost_worker_count_until_they_are_settled() {
     // While the first worker lives, its request may turn out to be cheap.
     let refused = world.job.reserve(&unit, epoch, worst(400));
     assert_eq!(refused, Err(Rejection::Wait));
-    world.execute(&Op::EndWorker(0));
+    world.execute(&Op::EndWorker(0, LeaseLoss::WorkerEnded));
     let refused = world.job.reserve(&unit, epoch, worst(400)).unwrap_err();
     assert_eq!(
         refused.to_string(),
@@ -334,4 +344,77 @@ fn damaged_log_is_refused() {
         cost: WorkCost::default(),
     };
     assert!(job.apply(&settled).is_err());
+}
+
+#[test]
+fn lost_machine_is_no_failure_of_the_unit() {
+    let lose = |job: &mut Job, reason: LeaseLoss| {
+        let lease = job.lease("w", 0).unwrap();
+        let unit = lease.unit().unwrap().clone();
+        job.apply(&lease).unwrap();
+        for event in job.end_worker("w", reason) {
+            job.apply(&event).unwrap();
+        }
+        job.unit(&unit).unwrap().phase.clone()
+    };
+    let unit = keys().remove(0);
+    let mut job = Job::new(POLICY, [unit.clone()], WorkLimit::default());
+    for _ in 0..3 {
+        assert_eq!(lose(&mut job, LeaseLoss::NodeLost), Phase::Open);
+    }
+    assert_eq!(lose(&mut job, LeaseLoss::NodeLost), Phase::GivenUp);
+    let reopened = job.reopen(&unit).unwrap();
+    job.apply(&reopened).unwrap();
+    assert_eq!(job.reopen(&unit), None);
+    assert_eq!(lose(&mut job, LeaseLoss::WorkerEnded), Phase::Open);
+    assert_eq!(lose(&mut job, LeaseLoss::WorkerEnded), Phase::Open);
+    assert_eq!(lose(&mut job, LeaseLoss::WorkerEnded), Phase::GivenUp);
+}
+
+#[test]
+fn money_of_a_lost_lease_is_counted_as_discarded() {
+    let mut world = World::new();
+    world.execute(&Op::Lease(0));
+    world.execute(&Op::Reserve(0, 300));
+    world.now_ms = 60_000;
+    world.execute(&Op::Expire);
+    world.execute(&Op::Settle(0, 50));
+    assert_eq!(
+        world.job.spent_discarded().nano_usd,
+        0,
+        "nobody else has it"
+    );
+    world.execute(&Op::Lease(0));
+    world.execute(&Op::Reserve(0, 300));
+    world.now_ms = 120_000;
+    world.execute(&Op::Expire);
+    world.execute(&Op::Lease(1));
+    world.execute(&Op::Settle(0, 10));
+    assert_eq!(world.job.spent_discarded().nano_usd, 30);
+    assert_eq!(world.job.spent().nano_usd, 180);
+    let counted = world.job.count(WorkCost {
+        nano_usd: 40,
+        tokens: 0,
+    });
+    world.append(counted);
+    assert_eq!(world.job.spent().nano_usd, 40);
+}
+
+#[test]
+fn tokens_have_a_limit_too() {
+    let limit = WorkLimit {
+        nano_usd: None,
+        tokens: Some(10),
+    };
+    let unit = keys().remove(0);
+    let mut job = Job::new(POLICY, [unit.clone()], limit);
+    let lease = job.lease("w", 0).unwrap();
+    job.apply(&lease).unwrap();
+    let worst = |tokens| WorkCost {
+        nano_usd: 5,
+        tokens,
+    };
+    assert!(job.reserve(&unit, 1, worst(10)).is_ok());
+    let refused = job.reserve(&unit, 1, worst(11)).unwrap_err().to_string();
+    assert!(refused.contains("0 of 10 tokens"), "{refused}");
 }

@@ -16,7 +16,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rhae_llm::{Attempt, AttemptStart, CostBound, Reply};
+use rhae_llm::{Attempt, AttemptStart, CostBound, Reply, SpendGuard};
 use rhae_protocol::ModelUsage;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -86,6 +86,8 @@ impl Logged {
 /// An open log, and the calls and effects of earlier processes that the agent has not yet repeated.
 pub(super) struct Log {
     file: Arc<Mutex<File>>,
+    /// Stores the lines elsewhere too, see [`SpendGuard::keep`].
+    keeper: Arc<dyn SpendGuard>,
     /// What precedes the fingerprints and keys of this branch.
     prefix: String,
     logged: VecDeque<Logged>,
@@ -108,9 +110,15 @@ impl Log {
         file.set_len(complete as u64).map_err(failed)?;
         Ok(Self {
             file: Arc::new(Mutex::new(file)),
+            keeper: Arc::new(()),
             prefix: String::new(),
             logged,
         })
+    }
+
+    /// Passes every line that is appended to [`SpendGuard::keep`].
+    pub(super) fn kept_by(self, keeper: Arc<dyn SpendGuard>) -> Self {
+        Self { keeper, ..self }
     }
 
     /// Returns a fingerprint or key as it is in the file.
@@ -123,7 +131,14 @@ impl Log {
         text.push(b'\n');
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let written = file.write_all(&text).and_then(|()| file.sync_data());
-        written.map_err(|error| format!("cannot write the log of the model's answers: {error}"))
+        written
+            .map_err(|error| error.to_string())
+            // The lock also keeps the order of the lines there.
+            .and_then(|()| {
+                let line = String::from_utf8_lossy(&text);
+                self.keeper.keep(line.trim_end())
+            })
+            .map_err(|error| format!("cannot write the log of the model's answers: {error}"))
     }
 }
 
@@ -164,6 +179,7 @@ impl CallLog for Log {
         self.logged = outside;
         Box::new(Self {
             file: Arc::clone(&self.file),
+            keeper: Arc::clone(&self.keeper),
             prefix,
             logged: inside,
         })

@@ -41,6 +41,7 @@ impl<'log> LoggedCalls<'log> {
     /// Returns [`AgentError::Failed`] if the log cannot be opened or read.
     pub fn open(player: &Arc<ModelPlayer>, log: &Path) -> Result<Self, AgentError> {
         let log = Log::open(log).map_err(AgentError::Failed)?;
+        let log = log.kept_by(Arc::clone(&player.spend_guard));
         Ok(Self::with_log(player, Box::new(log)))
     }
 

@@ -3,6 +3,8 @@
 //! The crate `eval` runs the solver and journals its answers. This module resolves the flags and
 //! writes the results, which are all computed from the journal.
 
+#[cfg(feature = "server")]
+pub(crate) mod distributed;
 mod limits;
 mod prompts;
 mod show;
@@ -36,6 +38,7 @@ use crate::run_args::IdentityArgs;
   rhae arc eval --solver rlm:my-model --data data/arc --set arc-agi-2-evaluation --max-cost 50
   rhae arc eval --solver orchestrator:my-model --data data/arc --set arc-agi-2-evaluation --max-cost 50
   rhae arc eval --solver replay:submission.json --data data/arc --set arc-agi-1-evaluation --parser official
+  rhae arc eval --solver search --data data/arc --set arc-agi-1-evaluation --on local:4
   rhae arc eval --resume runs/part1")]
 pub(super) struct EvalArgs {
     /// Solver: search, random, model:NAME, rlm:NAME (docs/agents/rlm.md), orchestrator:NAME
@@ -118,6 +121,9 @@ pub(super) struct EvalArgs {
     /// Print the results as JSON
     #[arg(long)]
     json: bool,
+    #[cfg(feature = "server")]
+    #[command(flatten)]
+    on: crate::on::OnArgs,
     // Groups with a heading come last, because the heading applies to all arguments after it.
     #[command(flatten)]
     limits: EvalLimitArgs,
@@ -130,6 +136,10 @@ pub(super) fn run(args: &EvalArgs) -> Result<ExitCode> {
         return prompts::dump(args, folder);
     }
     let prepared = spec::prepare(args)?;
+    #[cfg(feature = "server")]
+    if let Some(engine) = &args.on.on {
+        return distributed::run(args, engine, prepared);
+    }
     let results = execute(
         &prepared,
         args.retry_failed,

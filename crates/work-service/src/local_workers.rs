@@ -8,15 +8,16 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use rhae_protocol::LeaseLoss;
 use rhae_runs::{RunsError, new_run_id};
 
-use crate::{Coordinator, HarnessError, Progress};
+use crate::{Coordinator, DistributeError, Workload};
 
 /// The interval at which workers are checked.
 const WATCH_INTERVAL: Duration = Duration::from_millis(20);
-/// The time that workers have to return their plays.
+/// The time that workers have to return their units.
 const EXIT_GRACE_PERIOD: Duration = Duration::from_secs(5);
-/// Workers that end without a result in succession, after which the run is given up.
+/// Workers that end without a result in succession, after which the work is given up.
 const MAX_FAILURES: usize = 10;
 
 /// The command that starts a worker: a program and its arguments. The name of the worker is appended
@@ -33,36 +34,34 @@ struct LocalWorker {
     process: Child,
 }
 
-/// Executes a run with `count` workers. Returns when every play has its result, the time limit of the
-/// run has passed, or `interrupt` becomes true. The caller then writes the results with
-/// [`Coordinator::conclude`].
+/// Executes the units of a coordinator with `count` workers. Returns when the work is over, or
+/// `interrupt` becomes true. `progress` is called about every 20 milliseconds.
 ///
 /// # Errors
 ///
 /// Returns an error if workers cannot be started, or end again and again without a result.
-pub fn run_local_workers(
-    coordinator: &Coordinator,
+pub fn run_local_workers<W: Workload>(
+    coordinator: &Coordinator<W>,
     command: &WorkerCommand,
     count: usize,
     interrupt: &AtomicBool,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<(), HarnessError> {
+    progress: &mut dyn FnMut(),
+) -> Result<(), DistributeError> {
     let mut workers: Vec<LocalWorker> = Vec::new();
     let mut failures = 0;
     let mut done = 0;
     let result = loop {
-        let is_over = coordinator.is_finished() || coordinator.is_timed_out();
-        if is_over || interrupt.load(Ordering::Relaxed) {
+        if coordinator.is_over() || interrupt.load(Ordering::Relaxed) {
             break Ok(());
         }
-        let current = coordinator.progress();
-        progress(current);
-        if current.done > done {
-            (done, failures) = (current.done, 0);
+        progress();
+        let finished = coordinator.finished_units();
+        if finished > done {
+            (done, failures) = (finished, 0);
         }
         failures += reap(coordinator, &mut workers)?;
         if failures >= MAX_FAILURES {
-            break Err(HarnessError::Work(format!(
+            break Err(DistributeError::Workers(format!(
                 "{failures} workers in succession ended without a result; their messages are above"
             )));
         }
@@ -75,7 +74,7 @@ pub fn run_local_workers(
     result
 }
 
-fn start(command: &WorkerCommand) -> Result<LocalWorker, HarnessError> {
+fn start(command: &WorkerCommand) -> Result<LocalWorker, DistributeError> {
     // A name is never used again, so that the end of a process ends only its own leases.
     let name = format!("local-{}", new_run_id()?);
     let process = Command::new(&command.program)
@@ -89,7 +88,10 @@ fn start(command: &WorkerCommand) -> Result<LocalWorker, HarnessError> {
 }
 
 /// Removes the workers whose process has ended, and returns their number.
-fn reap(coordinator: &Coordinator, workers: &mut Vec<LocalWorker>) -> Result<usize, HarnessError> {
+fn reap<W: Workload>(
+    coordinator: &Coordinator<W>,
+    workers: &mut Vec<LocalWorker>,
+) -> Result<usize, DistributeError> {
     let mut alive = Vec::new();
     let mut ended = 0;
     for mut worker in workers.drain(..) {
@@ -97,7 +99,7 @@ fn reap(coordinator: &Coordinator, workers: &mut Vec<LocalWorker>) -> Result<usi
         if status.is_ok_and(|status| status.is_none()) {
             alive.push(worker);
         } else {
-            coordinator.end_worker(&worker.name)?;
+            coordinator.end_worker(&worker.name, LeaseLoss::WorkerEnded)?;
             ended += 1;
         }
     }
@@ -105,9 +107,12 @@ fn reap(coordinator: &Coordinator, workers: &mut Vec<LocalWorker>) -> Result<usi
     Ok(ended)
 }
 
-/// Ends all workers. They return their plays when their standard input closes; those that do not are
+/// Ends all workers. They return their units when their standard input closes; those that do not are
 /// killed.
-fn end(coordinator: &Coordinator, mut workers: Vec<LocalWorker>) -> Result<(), HarnessError> {
+fn end<W: Workload>(
+    coordinator: &Coordinator<W>,
+    mut workers: Vec<LocalWorker>,
+) -> Result<(), DistributeError> {
     for worker in &mut workers {
         drop(worker.process.stdin.take());
     }
@@ -120,7 +125,8 @@ fn end(coordinator: &Coordinator, mut workers: Vec<LocalWorker>) -> Result<(), H
         // Killing fails only if the process has ended.
         let _ = worker.process.kill();
         let _ = worker.process.wait();
-        coordinator.end_worker(&worker.name)?;
+        // It is not the fault of its unit.
+        coordinator.end_worker(&worker.name, LeaseLoss::NodeLost)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
-"""Starts workers of a run on a Ray cluster. `rhae run --on ray` writes and starts this program.
+"""Starts workers on a Ray cluster. A command with `--on ray` writes and starts this program.
 
 The first line of standard input has the settings, as JSON. The program ends when standard input
-closes. It writes a line `ended NAME` when a worker was lost.
+closes. It writes a line `ended NAME` when a worker failed, and `lost NAME` when its node was lost.
 """
 
 import json
@@ -24,7 +24,7 @@ def work(settings, name):
             file.write(settings["token"])
         command = [settings["program"], "work", "--join", settings["url"], "--token-file", token, "--name", name]
         command += ["--scratch", folder, "--until-stdin-closes", *settings["arguments"]]
-        # Agents use paths that are relative to the folder in which the run was started.
+        # Paths are relative to the folder in which the command was started.
         start_folder = settings["folder"] if os.path.isdir(settings["folder"]) else None
         # The worker ends when this process ends, because its standard input closes.
         process = subprocess.Popen(
@@ -69,13 +69,13 @@ def main():
             print(f"{name}: {error}".splitlines()[0], file=sys.stderr)
             code = None
         if code == 0:
-            # The coordinator has no more plays.
+            # The coordinator has no more units.
             count -= 1
             if count == 0:
                 break
             continue
         failures = 0 if code is None else failures + 1
-        print(f"ended {name}", file=report, flush=True)
+        print(f"{'lost' if code is None else 'ended'} {name}", file=report, flush=True)
         if failures == 10:
             sys.exit("10 workers in succession failed; their messages are above")
     ray.shutdown()

@@ -3,20 +3,40 @@ use std::sync::atomic::AtomicBool;
 
 use rhae_games::Builtin;
 use rhae_protocol::WorkErrorCode::{InvalidRequest, NotVerified, OtherSoftware, StaleLease};
+use rhae_protocol::{
+    LeaseLoss, LeaseReply, LeaseRequest, SOFTWARE, WorkErrorCode, WorkJob, WorkLease, WorkLines,
+    WorkRefusal, WorkReport, WorkerHello,
+};
 use rhae_runs::{RunFolder, load_lines};
+use rhae_work_service::LeasePolicy;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::Budget;
-use crate::run::play_unit;
+use crate::run::{PlayedUnit, play_unit};
 use crate::{LocationRequest, ResumeOptions, RunRequest, RunSpec, open_run};
 
 /// A policy under which a lease has ended by the time of the next request.
 const ENDED_AT_ONCE: LeasePolicy = LeasePolicy {
     duration_ms: 0,
     heartbeat_ms: 0,
+    max_failures: 3,
     max_losses: 3,
 };
+
+type RunCoordinator = Coordinator<RunWork>;
+type Lease = WorkLease<PlayTask>;
+type Report = WorkReport<PlayReport>;
+
+fn opened(run: &LocatedRun, policy: LeasePolicy) -> RunCoordinator {
+    let options = CoordinatorOptions {
+        policy,
+        ..CoordinatorOptions::default()
+    };
+    RunWork::coordinate(run, options).unwrap()
+}
 
 fn load(_: &[PathBuf]) -> Result<Arc<dyn Catalog>, HarnessError> {
     Ok(Arc::new(Builtin))
@@ -42,7 +62,7 @@ fn located(out: &Path) -> LocatedRun {
 }
 
 fn post<T: DeserializeOwned>(
-    coordinator: &Coordinator,
+    coordinator: &RunCoordinator,
     name: &str,
     body: &impl Serialize,
 ) -> Result<T, WorkErrorCode> {
@@ -56,7 +76,7 @@ fn post<T: DeserializeOwned>(
     Err(refusal.error)
 }
 
-fn lease(coordinator: &Coordinator, worker: &str) -> LeaseReply {
+fn lease(coordinator: &RunCoordinator, worker: &str) -> LeaseReply<PlayTask> {
     let request = LeaseRequest {
         worker: worker.to_owned(),
         source_digests: BTreeMap::new(),
@@ -64,7 +84,7 @@ fn lease(coordinator: &Coordinator, worker: &str) -> LeaseReply {
     post(coordinator, "lease", &request).unwrap()
 }
 
-fn leased(coordinator: &Coordinator, worker: &str) -> WorkLease {
+fn leased(coordinator: &RunCoordinator, worker: &str) -> Lease {
     match lease(coordinator, worker) {
         LeaseReply::Leased(lease) => lease,
         other => panic!("{other:?}"),
@@ -72,7 +92,7 @@ fn leased(coordinator: &Coordinator, worker: &str) -> WorkLease {
 }
 
 /// Plays a unit as a worker does.
-fn played(run: &LocatedRun, lease: &WorkLease) -> WorkReport {
+fn played(run: &LocatedRun, lease: &Lease) -> Report {
     let temp = tempfile::tempdir().unwrap();
     let spec = RunSpec {
         config: run.spec.config.clone(),
@@ -82,15 +102,21 @@ fn played(run: &LocatedRun, lease: &WorkLease) -> WorkReport {
         resumed: false,
     };
     let go = AtomicBool::new(false);
-    let result = play_unit(&spec, &Builtin, lease.repeat, &lease.game_id, &go);
-    let result = result.unwrap().unwrap();
+    let task = &lease.task;
+    let played = play_unit(&spec, &Builtin, task.repeat, &task.game_id, &go);
+    let PlayedUnit::Played(result) = played.unwrap() else {
+        panic!("nothing stops the play")
+    };
     let recording = std::fs::read_to_string(spec.folder.file(&result.recording)).unwrap();
     WorkReport {
         unit: lease.unit.clone(),
         epoch: lease.epoch,
-        result,
-        recording: Some(recording),
-        files: BTreeMap::new(),
+        result: PlayReport {
+            result,
+            recording: Some(recording),
+            files: BTreeMap::new(),
+        },
+        stop: None,
     }
 }
 
@@ -104,7 +130,7 @@ fn frozen_worker_is_refused_and_its_result_is_compared() {
     let temp = tempfile::tempdir().unwrap();
     let out = temp.path().join("run");
     let run = located(&out);
-    let coordinator = Coordinator::open(&run, ENDED_AT_ONCE).unwrap();
+    let coordinator = opened(&run, ENDED_AT_ONCE);
     let slow = leased(&coordinator, "slow");
     let fast = leased(&coordinator, "fast");
     assert_eq!((slow.epoch, fast.epoch), (1, 2));
@@ -122,7 +148,7 @@ fn frozen_worker_is_refused_and_its_result_is_compared() {
         Err::<(), _>(StaleLease)
     );
     assert_eq!(journaled_plays(&out), 1);
-    let leases = std::fs::read_to_string(out.join(LEASES)).unwrap();
+    let leases = std::fs::read_to_string(out.join("leases.jsonl")).unwrap();
     let last: Value = serde_json::from_str(leases.lines().last().unwrap()).unwrap();
     assert_eq!(last["event"], "discarded");
     assert_eq!(last["same"], true, "the random agent is reproducible");
@@ -134,12 +160,12 @@ fn false_results_are_refused() {
     let temp = tempfile::tempdir().unwrap();
     let out = temp.path().join("run");
     let run = located(&out);
-    let coordinator = Coordinator::open(&run, LeasePolicy::default()).unwrap();
+    let coordinator = opened(&run, LeasePolicy::default());
     let lease = leased(&coordinator, "w");
     let report = played(&run, &lease);
-    let refused = |change: fn(&mut WorkReport)| {
+    let refused = |change: fn(&mut PlayReport)| {
         let mut changed = report.clone();
-        change(&mut changed);
+        change(&mut changed.result);
         assert_eq!(
             post(&coordinator, "result", &changed),
             Err::<(), _>(NotVerified)
@@ -157,7 +183,7 @@ fn false_results_are_refused() {
     });
     for path in ["config.json", "../x", "outputs/x", "outputs/../config.json"] {
         let mut changed = report.clone();
-        changed.files.insert(path.to_owned(), String::new());
+        changed.result.files.insert(path.to_owned(), String::new());
         assert_eq!(
             post(&coordinator, "result", &changed),
             Err::<(), _>(NotVerified),
@@ -165,23 +191,20 @@ fn false_results_are_refused() {
         );
     }
     assert_eq!(journaled_plays(&out), 0);
-    assert!(!out.join(&report.result.recording).exists());
+    assert!(!out.join(&report.result.result.recording).exists());
     assert_eq!(post(&coordinator, "result", &report), Ok(()));
-    assert!(out.join(&report.result.recording).exists());
+    assert!(out.join(&report.result.result.recording).exists());
 }
 
 #[test]
 fn other_software_and_malformed_requests_are_refused() {
     let temp = tempfile::tempdir().unwrap();
     let run = located(&temp.path().join("run"));
-    let coordinator = Coordinator::open(&run, LeasePolicy::default()).unwrap();
-    let mut hello = WorkerHello {
+    let coordinator = opened(&run, LeasePolicy::default());
+    let hello = WorkerHello {
         software: SOFTWARE.to_owned(),
-        software_digest: software_digest().unwrap(),
+        software_digest: Digest("00".to_owned()),
     };
-    let job: WorkJob = post(&coordinator, "job", &hello).unwrap();
-    assert_eq!(job.config, run.spec.config);
-    hello.software_digest = Digest("00".to_owned());
     assert_eq!(
         post(&coordinator, "job", &hello),
         Err::<WorkJob, _>(OtherSoftware)
@@ -202,14 +225,14 @@ fn worker_with_other_games_is_refused() {
     let mut run = located(&temp.path().join("run"));
     let digests = &mut run.spec.config.identity.source_digests;
     digests.insert("kq19-v1".to_owned(), "aa".to_owned());
-    let coordinator = Coordinator::open(&run, LeasePolicy::default()).unwrap();
+    let coordinator = opened(&run, LeasePolicy::default());
     let request = |digest: &str| LeaseRequest {
         worker: "w".to_owned(),
         source_digests: BTreeMap::from([("kq19-v1".to_owned(), digest.to_owned())]),
     };
-    let refused = post::<LeaseReply>(&coordinator, "lease", &request("bb"));
+    let refused = post::<LeaseReply<PlayTask>>(&coordinator, "lease", &request("bb"));
     assert_eq!(refused, Err(OtherSoftware));
-    assert!(post::<LeaseReply>(&coordinator, "lease", &request("aa")).is_ok());
+    assert!(post::<LeaseReply<PlayTask>>(&coordinator, "lease", &request("aa")).is_ok());
 }
 
 #[test]
@@ -217,7 +240,7 @@ fn restarted_coordinator_continues_with_the_next_epoch() {
     let temp = tempfile::tempdir().unwrap();
     let out = temp.path().join("run");
     let run = located(&out);
-    let coordinator = Coordinator::open(&run, LeasePolicy::default()).unwrap();
+    let coordinator = opened(&run, LeasePolicy::default());
     let first = leased(&coordinator, "w1");
     let second = leased(&coordinator, "w2");
     assert_eq!(lease(&coordinator, "w3"), LeaseReply::Wait);
@@ -226,8 +249,8 @@ fn restarted_coordinator_continues_with_the_next_epoch() {
     drop(coordinator);
 
     let run = located(&out);
-    let coordinator = Coordinator::open(&run, LeasePolicy::default()).unwrap();
-    assert_eq!(coordinator.progress().done, 1);
+    let coordinator = opened(&run, LeasePolicy::default());
+    assert_eq!(coordinator.workload().progress().done, 1);
     let again = leased(&coordinator, "w4");
     assert_eq!((&again.unit, again.epoch), (&second.unit, 2));
     assert_eq!(
@@ -236,7 +259,7 @@ fn restarted_coordinator_continues_with_the_next_epoch() {
     );
     assert_eq!(post(&coordinator, "result", &played(&run, &again)), Ok(()));
     assert_eq!(lease(&coordinator, "w4"), LeaseReply::Finished);
-    let results = coordinator.conclude().unwrap();
+    let results = coordinator.workload().conclude().unwrap();
     assert!(results.summary.finished);
     assert_eq!(results.summary.run_id, run.spec.config.run_id);
     assert_eq!(journaled_plays(&out), 2);
@@ -247,20 +270,57 @@ fn play_that_ends_its_workers_is_given_up() {
     let temp = tempfile::tempdir().unwrap();
     let run = located(&temp.path().join("run"));
     let policy = LeasePolicy {
-        max_losses: 2,
+        max_failures: 2,
         ..LeasePolicy::default()
     };
-    let coordinator = Coordinator::open(&run, policy).unwrap();
+    let coordinator = opened(&run, policy);
     for worker in ["w1", "w2", "w3", "w4"] {
         leased(&coordinator, worker);
-        coordinator.end_worker(worker).unwrap();
+        coordinator
+            .end_worker(worker, LeaseLoss::WorkerEnded)
+            .unwrap();
     }
     assert_eq!(lease(&coordinator, "w5"), LeaseReply::Finished);
     let notes = coordinator.notes();
     assert_eq!(
         notes[0],
-        "kq19-v1 in repeat 1 is given up: 2 workers ended while they played it"
+        "kq19-v1 in repeat 1 failed: 2 workers ended while they executed it, and 0 were lost"
     );
     assert_eq!(notes.len(), 2);
-    assert!(!coordinator.conclude().unwrap().summary.finished);
+    assert!(!coordinator.workload().conclude().unwrap().summary.finished);
+}
+
+#[test]
+fn resumed_run_tries_a_failed_play_again() {
+    let temp = tempfile::tempdir().unwrap();
+    let out = temp.path().join("run");
+    let policy = LeasePolicy {
+        max_failures: 1,
+        ..LeasePolicy::default()
+    };
+    let coordinator = opened(&located(&out), policy);
+    let failed = leased(&coordinator, "w1");
+    coordinator
+        .end_worker("w1", LeaseLoss::WorkerEnded)
+        .unwrap();
+    assert_eq!(coordinator.given_up(), [failed.unit.clone()]);
+    drop(coordinator);
+    let coordinator = opened(&located(&out), policy);
+    let again = leased(&coordinator, "w2");
+    assert_eq!((again.unit, again.epoch), (failed.unit, 2));
+}
+
+#[test]
+fn run_without_a_model_has_no_log() {
+    let temp = tempfile::tempdir().unwrap();
+    let run = located(&temp.path().join("run"));
+    let coordinator = opened(&run, LeasePolicy::default());
+    let lease = leased(&coordinator, "w");
+    let lines = WorkLines {
+        unit: lease.unit,
+        epoch: lease.epoch,
+        after: 0,
+        lines: vec!["{}".to_owned()],
+    };
+    assert_eq!(post::<()>(&coordinator, "log", &lines), Err(NotVerified));
 }

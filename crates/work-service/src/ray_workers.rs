@@ -4,19 +4,21 @@
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Duration;
 
-use rhae_runs::{RunFolder, RunsError};
+use rhae_protocol::LeaseLoss;
+use rhae_runs::RunsError;
 use serde_json::json;
 
-use crate::{Coordinator, HarnessError, Progress};
+use crate::{Coordinator, DistributeError, Workload};
 
 /// The program that starts the workers.
 const PROGRAM: &str = include_str!("ray_workers.py");
-/// Its name in the run folder.
+/// Its name in the folder of the coordinator.
 const PROGRAM_NAME: &str = ".ray_workers.py";
 /// The interval at which the workers are checked.
 const WATCH_INTERVAL: Duration = Duration::from_millis(20);
@@ -40,19 +42,20 @@ pub struct RayRequest {
     pub token: String,
 }
 
-/// Returns the address at which a coordinator must listen so that the nodes of a Ray cluster reach it:
-/// that of the network interface towards the cluster, or the loopback address without a cluster.
+/// Returns the address at which a coordinator must listen so that the nodes of a cluster reach it:
+/// that of the network interface towards the head of the cluster, or the loopback address without a
+/// cluster.
 ///
 /// # Errors
 ///
 /// Returns an error if the address of the cluster is not valid or not reachable.
-pub fn address_towards_ray(cluster: Option<&str>) -> Result<IpAddr, HarnessError> {
+pub fn address_towards(cluster: Option<&str>) -> Result<IpAddr, DistributeError> {
     let Some(cluster) = cluster else {
         return Ok(Ipv4Addr::LOCALHOST.into());
     };
     let invalid = |reason: String| {
-        HarnessError::Request(format!(
-            "`{cluster}` is not the address of a Ray cluster, such as 10.0.0.1:6379 or ray://10.0.0.1:10001: {reason}"
+        DistributeError::Workers(format!(
+            "`{cluster}` is not the address of a cluster, such as 10.0.0.1:6379 or ray://10.0.0.1:10001: {reason}"
         ))
     };
     let host = cluster.strip_prefix("ray://").unwrap_or(cluster);
@@ -69,51 +72,52 @@ pub fn address_towards_ray(cluster: Option<&str>) -> Result<IpAddr, HarnessError
     Ok(local.map_err(|error| invalid(error.to_string()))?.ip())
 }
 
-/// Executes a run with workers on a Ray cluster, like
-/// [`run_local_workers`](crate::run_local_workers).
+/// Executes the units of a coordinator with workers on a Ray cluster, like
+/// [`run_local_workers`](crate::run_local_workers). `folder` is a folder for the program that starts
+/// them.
 ///
 /// # Errors
 ///
 /// Returns an error if the workers cannot be started, or fail again and again.
-pub fn run_ray_workers(
-    coordinator: &Coordinator,
-    folder: &RunFolder,
+pub fn run_ray_workers<W: Workload>(
+    coordinator: &Coordinator<W>,
+    folder: &Path,
     request: &RayRequest,
     interrupt: &AtomicBool,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<(), HarnessError> {
-    folder.write(PROGRAM_NAME, PROGRAM.as_bytes())?;
-    let mut driver = start(folder, request)?;
+    progress: &mut dyn FnMut(),
+) -> Result<(), DistributeError> {
+    let program = folder.join(PROGRAM_NAME);
+    std::fs::write(&program, PROGRAM).map_err(RunsError::file("write", &program))?;
+    let mut driver = start(&program, request)?;
     let stdout = driver.stdout.take().expect("standard output is a pipe");
     let ended = lines(stdout);
     let result = loop {
-        let is_over = coordinator.is_finished() || coordinator.is_timed_out();
-        if is_over || interrupt.load(Ordering::Relaxed) {
+        if coordinator.is_over() || interrupt.load(Ordering::Relaxed) {
             break Ok(());
         }
-        progress(coordinator.progress());
+        progress();
         match ended.try_recv() {
-            Ok(name) => coordinator.end_worker(&name)?,
+            Ok((name, reason)) => coordinator.end_worker(&name, reason)?,
             Err(TryRecvError::Empty) => std::thread::sleep(WATCH_INTERVAL),
             Err(TryRecvError::Disconnected) => {
-                break Err(HarnessError::Work(
+                break Err(DistributeError::Workers(
                     "the program that starts the workers has ended; its messages are above"
                         .to_owned(),
                 ));
             }
         }
     };
-    // The workers return their plays when their standard input closes. Ray ends them with the driver.
+    // The workers return their units when their standard input closes. Ray ends them with the driver.
     drop(driver.stdin.take());
     let ended = driver.wait();
     ended.map_err(RunsError::file("end", request.python.as_ref()))?;
     // The program has no use without this process.
-    let _ = std::fs::remove_file(folder.file(PROGRAM_NAME));
-    // Every worker has either finished all plays or ended with the driver.
+    let _ = std::fs::remove_file(program);
+    // Every worker has either finished all units or ended with the driver.
     result.and_then(|()| coordinator.end_all_workers())
 }
 
-fn start(folder: &RunFolder, request: &RayRequest) -> Result<Child, HarnessError> {
+fn start(program: &Path, request: &RayRequest) -> Result<Child, DistributeError> {
     let text = |word: &OsString| word.to_string_lossy().into_owned();
     let settings = json!({
         "address": request.address,
@@ -124,7 +128,7 @@ fn start(folder: &RunFolder, request: &RayRequest) -> Result<Child, HarnessError
         "arguments": request.arguments.iter().map(text).collect::<Vec<_>>(),
     });
     let started = Command::new(&request.python)
-        .arg(folder.file(PROGRAM_NAME))
+        .arg(program)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn();
@@ -135,13 +139,17 @@ fn start(folder: &RunFolder, request: &RayRequest) -> Result<Child, HarnessError
     Ok(driver)
 }
 
-/// Returns the names of workers that were lost. The channel closes when the program ends.
-fn lines(stdout: ChildStdout) -> Receiver<String> {
+/// Returns the names of workers that ended or were lost. The channel closes when the program ends.
+fn lines(stdout: ChildStdout) -> Receiver<(String, LeaseLoss)> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            let name = line.strip_prefix("ended ").map(str::to_owned);
-            if name.is_some_and(|name| sender.send(name).is_err()) {
+            let ended = match line.split_once(' ') {
+                Some(("ended", name)) => (name.to_owned(), LeaseLoss::WorkerEnded),
+                Some(("lost", name)) => (name.to_owned(), LeaseLoss::NodeLost),
+                _ => continue,
+            };
+            if sender.send(ended).is_err() {
                 return;
             }
         }
@@ -155,13 +163,13 @@ mod tests {
 
     #[test]
     fn coordinator_listens_towards_the_cluster() {
-        let address = |cluster| address_towards_ray(cluster).unwrap().to_string();
+        let address = |cluster| address_towards(cluster).unwrap().to_string();
         assert_eq!(address(None), "127.0.0.1");
         assert_eq!(address(Some("127.0.0.1:6379")), "127.0.0.1");
         assert_eq!(address(Some("ray://127.0.0.1:10001")), "127.0.0.1");
-        let error = address_towards_ray(Some("auto")).unwrap_err().to_string();
+        let error = address_towards(Some("auto")).unwrap_err().to_string();
         assert!(
-            error.contains("`auto` is not the address of a Ray cluster"),
+            error.contains("`auto` is not the address of a cluster"),
             "{error}"
         );
     }

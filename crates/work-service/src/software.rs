@@ -8,14 +8,12 @@ use rhae_protocol::Digest;
 use rhae_runs::RunsError;
 use sha2::{Digest as _, Sha256};
 
-use crate::HarnessError;
-
 /// Returns the SHA-256 hash of this executable.
 ///
 /// # Errors
 ///
 /// Returns an error if the executable cannot be read.
-pub(crate) fn software_digest() -> Result<Digest, HarnessError> {
+pub(crate) fn software_digest() -> Result<Digest, RunsError> {
     let path = if cfg!(target_os = "linux") {
         // This is the running program even if its file was replaced.
         PathBuf::from("/proc/self/exe")
