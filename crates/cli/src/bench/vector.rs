@@ -27,7 +27,7 @@ pub(crate) struct VectorArgs {
     /// Number of threads
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     threads: u32,
-    /// Number of rounds, in which 32 steps and 32 copies alternate
+    /// Number of rounds of 32 steps, which alternate with copies
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// Environment to measure instead of all built-in ones; may be repeated
