@@ -6,6 +6,7 @@
 //! | [`AgentsBench`] | levels completed by the built-in agents and by external ones |
 //! | [`ServerBench`] | CPU time, commits and latency of an action on the server |
 //! | [`ValidateBench`] | the cost of validating the built-in environments |
+//! | [`WorkBench`] | the cost of distributing plays over processes and machines |
 //! | [`PythonBench`] | the Python package compared with the official engine |
 //! | [`VectorBench`] | vector environments compared with copying their observations |
 //! | [`HostedBench`] | searches of hosted games compared with a bare loop in Python |
@@ -25,6 +26,7 @@ mod python;
 mod server;
 mod validate;
 mod vector;
+mod work;
 
 use std::time::Duration;
 
@@ -37,6 +39,7 @@ pub use hosted::{HostedBench, HostedOptions};
 pub use python::{PythonBench, PythonOptions};
 pub use server::{Measurement, ServerBench, ServerOptions, peer_python};
 pub use validate::{ValidateBench, ValidateRow};
+pub use work::{WorkBench, WorkOptions, WorkRow};
 pub use vector::{VectorBench, VectorOptions};
 
 /// Returns the median, or NaN if there are no values.

@@ -8,14 +8,16 @@ mod python;
 mod server;
 mod validate;
 mod vector;
+#[cfg(feature = "server")]
+mod work;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-/// Measure the speed of the engine, the server, validation, searches of hosted games or the Python
-/// package, or the strength of the built-in agents.
+/// Measure the speed of the engine, the server, validation, distributed runs, searches of hosted games
+/// or the Python package, or the strength of the built-in agents.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae bench engine
@@ -23,6 +25,7 @@ use clap::{Args, Subcommand};
   rhae bench agents --seeds 10
   rhae bench server --peer
   rhae bench validate
+  rhae bench work
   rhae bench hosted --games-dir fixtures/games-explore --python .venv/bin/python
   rhae bench python --python .venv/bin/python --json
   rhae bench vector --python .venv/bin/python")]
@@ -39,6 +42,8 @@ enum BenchCommand {
     Server(server::ServerArgs),
     Python(python::PythonArgs),
     Validate(validate::ValidateArgs),
+    #[cfg(feature = "server")]
+    Work(work::WorkArgs),
     Vector(vector::VectorArgs),
 }
 
@@ -50,6 +55,8 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
         BenchCommand::Server(args) => server::run(args),
         BenchCommand::Python(args) => python::run(args),
         BenchCommand::Validate(args) => validate::run(args),
+        #[cfg(feature = "server")]
+        BenchCommand::Work(args) => work::run(args),
         BenchCommand::Vector(args) => vector::run(args),
     }
 }

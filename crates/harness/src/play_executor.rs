@@ -89,13 +89,18 @@ impl PlayExecutor {
             resumed: false,
         };
         let (repeat, id) = (task.repeat, &task.game_id);
-        match play_unit(&spec, &self.games, repeat, id, &context.stop)? {
-            PlayedUnit::Played(result) => Ok(UnitEnd::Finished {
+        let played = play_unit(&spec, &self.games, repeat, id, &context.stop)?;
+        Ok(match played {
+            // The agent of a play that lost the coordinator may have failed for that reason.
+            PlayedUnit::Played(_) if context.link.has_failed() => UnitEnd::Stopped { stop: None },
+            PlayedUnit::Played(result) => UnitEnd::Finished {
                 report: report(result, context.scratch)?,
                 stop: None,
-            }),
-            PlayedUnit::Stopped { stop } => Ok(UnitEnd::Stopped { stop }),
-        }
+            },
+            // A call that was cancelled here says nothing about other plays.
+            PlayedUnit::Stopped { .. } if context.is_stopped() => UnitEnd::Stopped { stop: None },
+            PlayedUnit::Stopped { stop } => UnitEnd::Stopped { stop },
+        })
     }
 }
 

@@ -16,6 +16,7 @@ pub struct LeaseLink {
     lease: LeaseName,
     /// Stops the unit.
     stop: Arc<AtomicBool>,
+    failed: AtomicBool,
     /// The number of the next transmission.
     next: AtomicU64,
     /// The numbers and the worst cases of the transmissions in flight.
@@ -30,6 +31,7 @@ impl LeaseLink {
             client: Arc::clone(client),
             lease,
             stop: Arc::clone(stop),
+            failed: AtomicBool::new(false),
             next: AtomicU64::new(1),
             open: Mutex::default(),
             lines: Mutex::default(),
@@ -58,8 +60,14 @@ impl LeaseLink {
         Ok(())
     }
 
+    /// Returns whether a request failed, so that the coordinator does not know all that the unit did.
+    pub fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
     /// Stops the unit because of an error of a request, and returns the message.
     fn stopping(&self, error: &DistributeError) -> String {
+        self.failed.store(true, Ordering::Relaxed);
         self.stop.store(true, Ordering::Relaxed);
         error.to_string()
     }
