@@ -7,15 +7,20 @@
 //! bar, and so can a trail that a moving object leaves. A trail, however, follows the keys, a wall
 //! does not change, and an object that moves near the edge also moves back.
 
+#[cfg(test)]
+mod tests;
+
 use rhae_engine::{ActionKind, CELLS, Frame, SIZE};
 
-use crate::strips::strips;
+use crate::strips::{Strip, strips};
 use crate::{Bounds, CellSet, Scene};
 
 /// The number of actions that must have shortened a strip.
 const MIN_SHORTENINGS: usize = 3;
-/// If all those actions were of one kind, a trail is possible, and more evidence is needed.
-const MIN_SHORTENINGS_OF_ONE_KIND: usize = 8;
+/// If all those actions were uses of one key, a trail is possible, and more evidence is needed.
+const MIN_SHORTENINGS_OF_ONE_KEY: usize = 8;
+/// The same if all those actions were clicks, which leave no trail but may fill cells one by one.
+const MIN_SHORTENINGS_BY_CLICKS: usize = 4;
 /// The number of actions, and of their kinds, that must have shortened a strip if some actions did
 /// not: a game may charge nothing for a blocked step.
 const MIN_IRREGULAR_SHORTENINGS: usize = 6;
@@ -43,13 +48,13 @@ pub struct Indicator {
 /// The form of an [`Indicator`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndicatorKind {
-    /// A strip that is used up from one end.
+    /// A strip, or a row of equal objects, that is used up from one end.
     Bar {
         /// The colour of the part that is not used up.
         rest_color: u8,
-        /// The length of that part, in cells.
+        /// The length of that part: in cells, or in objects if the bar is a row of equal objects.
         rest: u8,
-        /// The number of cells by which the observed actions shortened it.
+        /// The length by which the observed actions shortened it.
         used: u8,
         /// The number of those actions.
         actions: u16,
@@ -115,7 +120,7 @@ pub struct StatusBars {
     /// For each cell, how many actions changed it in this attempt.
     changes: Box<[u16; CELLS]>,
     /// The strips of the first frame of this attempt.
-    strips: Vec<Bounds>,
+    strips: Vec<Strip>,
     scene: Scene,
     /// The last settled frames of this attempt, the oldest first.
     recent: Vec<Frame>,
@@ -160,6 +165,11 @@ impl StatusBars {
         let now = u16::try_from(self.kinds.len()).unwrap_or(u16::MAX);
         for (x, y) in CellSet::difference(before.cells(), after.cells()).iter() {
             let cell = index(x, y);
+            if kind == ActionKind::Action7 && self.first_change[cell] > 0 {
+                // Undo gave back what an action had used up.
+                self.first_change[cell] = 0;
+                continue;
+            }
             self.changes[cell] = self.changes[cell].saturating_add(1);
             if self.first_change[cell] == 0 {
                 self.first_change[cell] = now;
@@ -174,7 +184,7 @@ impl StatusBars {
             let strip = self.strips[position];
             if let Some(kind) = self.bar(strip, after) {
                 self.record(Indicator {
-                    bounds: strip,
+                    bounds: strip.bounds,
                     kind,
                 });
             }
@@ -266,40 +276,18 @@ impl StatusBars {
     }
 
     /// Returns the bar that a strip is, if it changed like one.
-    fn bar(&self, strip: Bounds, frame: &Frame) -> Option<IndicatorKind> {
-        let is_row = strip.width() >= strip.height();
-        let (length, thickness) = if is_row {
-            (strip.width(), strip.height())
-        } else {
-            (strip.height(), strip.width())
-        };
-        let cell = |along: u8, across: u8| {
-            if is_row {
-                (strip.left + along, strip.top + across)
-            } else {
-                (strip.left + across, strip.top + along)
-            }
-        };
-        // The number of the action that changed each line across the strip, 0 if none did. All
-        // cells of a line change together, and only once.
+    fn bar(&self, strip: Strip, frame: &Frame) -> Option<IndicatorKind> {
+        let count = usize::from(strip.segments());
         let mut changed_by = [0_u16; SIZE];
-        for along in 0..length {
-            let (x, y) = cell(along, 0);
-            let by = self.first_change[index(x, y)];
-            for across in 0..thickness {
-                let (x, y) = cell(along, across);
-                if self.first_change[index(x, y)] != by || self.repeated.contains(x, y) {
-                    return None;
-                }
-            }
-            changed_by[usize::from(along)] = by;
+        for (segment, by) in (0..).zip(&mut changed_by[..count]) {
+            *by = self.segment_changed_by(strip, segment)?;
         }
-        let changed_by = &mut changed_by[..length.into()];
+        let changed_by = &mut changed_by[..count];
         let used = changed_by.iter().filter(|&&by| by > 0).count();
-        if used == 0 || used == usize::from(length) {
+        if used == 0 || used == count {
             return None;
         }
-        // The used lines are contiguous, and their actions are in order towards the rest.
+        // The used segments are contiguous, and their actions are in order towards the rest.
         let first = changed_by.iter().position(|&by| by > 0)?;
         let run = &mut changed_by[first..first + used];
         if run.contains(&0) {
@@ -320,17 +308,12 @@ impl StatusBars {
             }
         }
         self.is_regular(&run[..distinct]).then(|| {
-            let rest_line = if forward {
-                (first + used).min(usize::from(length) - 1)
+            let (rest_segment, rest) = if forward {
+                ((first + used).min(count - 1), count - first - used)
             } else {
-                first.saturating_sub(1)
+                (first.saturating_sub(1), first)
             };
-            let (x, y) = cell(rest_line as u8, 0);
-            let rest = if forward {
-                usize::from(length) - first - used
-            } else {
-                first
-            };
+            let (x, y) = strip.cell(rest_segment as u8 * strip.pitch, 0);
             IndicatorKind::Bar {
                 rest_color: frame.get(x.into(), y.into()),
                 rest: rest as u8,
@@ -340,6 +323,36 @@ impl StatusBars {
         })
     }
 
+    /// Returns the number of the action that changed a segment of a strip, 0 if none did. Returns
+    /// `None` if the segment did not change like one of a bar: once and completely, or, if it is an
+    /// object, in some of its cells at once, while the gap behind it stays.
+    fn segment_changed_by(&self, strip: Strip, segment: u8) -> Option<u16> {
+        let (length, thickness) = strip.size();
+        let start = segment * strip.pitch;
+        let cells = |from: u8, to: u8| {
+            (from..to)
+                .flat_map(move |along| (0..thickness).map(move |across| strip.cell(along, across)))
+        };
+        let is_stable = |(x, y): (u8, u8)| self.first_change[index(x, y)] == 0;
+        let end = start + strip.segment;
+        let next = (start + strip.pitch).min(length);
+        if !cells(end, next).all(is_stable) {
+            return None;
+        }
+        let (mut first, mut last) = (u16::MAX, 0);
+        for (x, y) in cells(start, end) {
+            let by = self.first_change[index(x, y)];
+            if self.repeated.contains(x, y) {
+                return None;
+            }
+            if by > 0 || !strip.has_gaps() {
+                first = first.min(by);
+                last = last.max(by);
+            }
+        }
+        (first == last || last == 0).then_some(last)
+    }
+
     /// Returns whether actions that shortened a strip came regularly, whatever their kind.
     fn is_regular(&self, actions: &[u16]) -> bool {
         let Some((&first, &last)) = actions.first().zip(actions.last()) else {
@@ -347,10 +360,11 @@ impl StatusBars {
         };
         let kind = |action: u16| self.kinds[usize::from(action) - 1];
         let of_one_kind = actions.iter().all(|&action| kind(action) == kind(first));
-        let enough = if of_one_kind {
-            MIN_SHORTENINGS_OF_ONE_KIND
-        } else {
-            MIN_SHORTENINGS
+        let are_clicks = of_one_kind && kind(first) == ActionKind::Action6;
+        let enough = match (of_one_kind, are_clicks) {
+            (true, true) => MIN_SHORTENINGS_BY_CLICKS,
+            (true, false) => MIN_SHORTENINGS_OF_ONE_KEY,
+            (false, _) => MIN_SHORTENINGS,
         };
         let is_recent = self.kinds.len() - usize::from(last) < MAX_ACTIONS_BETWEEN;
         let kinds_used = (0..actions.len())
@@ -360,7 +374,8 @@ impl StatusBars {
                     .any(|&one| kind(one) == kind(actions[at]))
             })
             .count();
-        if actions.len() >= MIN_IRREGULAR_SHORTENINGS && kinds_used >= MIN_IRREGULAR_KINDS {
+        let is_varied = kinds_used >= MIN_IRREGULAR_KINDS || are_clicks;
+        if actions.len() >= MIN_IRREGULAR_SHORTENINGS && is_varied {
             return true;
         }
         let gaps = actions
@@ -426,129 +441,4 @@ fn is_same(one: &Frame, other: &Frame, bounds: Bounds) -> bool {
 
 const fn index(x: u8, y: u8) -> usize {
     y as usize * SIZE + x as usize
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const KEYS: [ActionKind; 2] = [ActionKind::Action1, ActionKind::Action4];
-
-    fn observe(steps: usize, keys: &[ActionKind], frame: impl Fn(usize) -> Frame) -> StatusBars {
-        let mut bars = StatusBars::default();
-        for step in 0..steps {
-            bars.observe(keys[step % keys.len()], &frame(step), &frame(step + 1));
-        }
-        bars
-    }
-
-    #[test]
-    fn shrinking_and_growing_bars_are_recognised_and_movers_are_not() {
-        for grows in [false, true] {
-            let bars = observe(5, &KEYS, |step| {
-                let mut frame = Frame::filled(0);
-                frame.rect(0, 62, 64, 2, 3);
-                let length = if grows { 3 * step + 3 } else { 60 - 3 * step };
-                frame.rect(0, 62, length, 2, 9);
-                frame.rect(4 * step, 20, 4, 4, 3);
-                frame
-            });
-            assert_eq!(bars.mask().len(), 128, "grows: {grows}");
-            assert_eq!(bars.indicators().len(), 1, "{:?}", bars.indicators());
-            let left = bars.indicators()[0].actions_left().unwrap();
-            assert_eq!(left, if grows { 16 } else { 15 });
-        }
-    }
-
-    #[test]
-    fn trail_in_a_corridor_needs_more_evidence_than_a_bar() {
-        let trail = |step: usize| {
-            let mut frame = Frame::filled(0);
-            frame.rect(0, 30, 64, 2, 3);
-            frame.rect(0, 30, 2 * step + 2, 2, 9);
-            frame
-        };
-        assert!(observe(6, &KEYS[..1], trail).indicators().is_empty());
-        assert_eq!(observe(6, &KEYS, trail).indicators().len(), 1);
-    }
-
-    #[test]
-    fn bar_that_moves_only_every_second_action_is_recognised() {
-        let keys = [KEYS[0], KEYS[0], KEYS[1]];
-        let bars = observe(7, &keys, |step| {
-            let mut frame = Frame::filled(0);
-            frame.rect(2, 1, 1, 60 - step / 2, 9);
-            frame
-        });
-        assert_eq!(bars.indicators().len(), 1);
-        assert!(bars.mask().contains(2, 1) && bars.mask().contains(2, 60));
-    }
-
-    #[test]
-    fn counter_near_the_edge_is_masked() {
-        let bars = observe(8, &KEYS, |step| {
-            let mut frame = Frame::filled(0);
-            // The digits of a number, as bits.
-            for bit in 0..4 {
-                frame.rect(50 + 3 * bit, 2, 2, 3, (step >> bit & 1) as u8 * 9);
-            }
-            frame
-        });
-        assert!(matches!(bars.indicators(), [one] if one.kind == IndicatorKind::Counter));
-    }
-
-    #[test]
-    fn object_that_moves_to_and_fro_at_the_edge_is_not_a_counter() {
-        let bars = observe(12, &KEYS, |step| {
-            let mut frame = Frame::filled(0);
-            frame.rect([4, 8, 12, 8][step % 4], 2, 4, 4, 9);
-            frame
-        });
-        assert_eq!(bars.indicators(), []);
-    }
-
-    #[test]
-    fn counter_that_turns_out_to_show_the_board_is_withdrawn() {
-        let shown = [0, 1, 2, 3, 4, 5, 6, 5, 6];
-        let frame = |step: usize| {
-            let mut frame = Frame::filled(0);
-            for bit in 0..4 {
-                frame.rect(50 + 3 * bit, 2, 2, 3, (shown[step] >> bit & 1) as u8 * 9);
-            }
-            frame
-        };
-        assert!(!observe(6, &KEYS, frame).mask().is_empty());
-        let mut bars = observe(8, &KEYS, frame);
-        assert!(bars.mask().is_empty(), "{:?}", bars.indicators());
-        for step in 0..6 {
-            bars.observe(KEYS[step % 2], &frame(step), &frame(step + 1));
-        }
-        assert!(bars.mask().is_empty(), "the cells are not masked again");
-    }
-
-    #[test]
-    fn bar_of_a_game_that_charges_only_some_actions_is_recognised() {
-        let keys = [KEYS[0], KEYS[1], ActionKind::Action2, ActionKind::Action6];
-        let used = [0, 1, 2, 2, 2, 2, 2, 3, 4, 4, 5, 6];
-        let bars = observe(11, &keys, |step| {
-            let mut frame = Frame::filled(0);
-            frame.rect(2, 58, 60, 3, 3);
-            frame.rect(2, 58, 60 - 2 * used[step], 3, 10);
-            frame
-        });
-        assert_eq!(bars.indicators().len(), 1);
-    }
-
-    #[test]
-    fn indicators_survive_a_new_attempt() {
-        let mut bars = observe(5, &KEYS, |step| {
-            let mut frame = Frame::filled(0);
-            frame.rect(0, 63, 64 - step, 1, 9);
-            frame
-        });
-        let mask = *bars.mask();
-        bars.start_attempt();
-        assert_eq!(*bars.mask(), mask);
-        assert!(!mask.is_empty());
-    }
 }

@@ -9,9 +9,64 @@ const MIN_ELONGATION: u8 = 5;
 /// The maximum thickness of a strip, in cells.
 const MAX_THICKNESS: u8 = 4;
 
+/// An area that has the shape of a status bar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Strip {
+    pub(crate) bounds: Bounds,
+    /// The length of a segment, in cells: 1 for a rectangle, and the length of an object for a row of
+    /// objects.
+    pub(crate) segment: u8,
+    /// The distance from the start of one segment to that of the next.
+    pub(crate) pitch: u8,
+}
+
+impl Strip {
+    const fn rectangle(bounds: Bounds) -> Self {
+        Self {
+            bounds,
+            segment: 1,
+            pitch: 1,
+        }
+    }
+
+    /// Returns whether the strip consists of objects with gaps between them.
+    pub(crate) const fn has_gaps(self) -> bool {
+        self.pitch > 1
+    }
+
+    pub(crate) const fn is_row(self) -> bool {
+        self.bounds.width() >= self.bounds.height()
+    }
+
+    /// Returns the length and the thickness.
+    pub(crate) const fn size(self) -> (u8, u8) {
+        let (width, height) = (self.bounds.width(), self.bounds.height());
+        if self.is_row() {
+            (width, height)
+        } else {
+            (height, width)
+        }
+    }
+
+    /// Returns the cell at a distance from the start of the strip and from its upper or left side.
+    pub(crate) const fn cell(self, along: u8, across: u8) -> (u8, u8) {
+        let Bounds { left, top, .. } = self.bounds;
+        if self.is_row() {
+            (left + along, top + across)
+        } else {
+            (left + across, top + along)
+        }
+    }
+
+    /// Returns the number of segments.
+    pub(crate) const fn segments(self) -> u8 {
+        (self.size().0 - self.segment) / self.pitch + 1
+    }
+}
+
 /// Returns the strips of a scene: elongated rectangles, pairs of rectangles that continue each other
 /// (the two parts of a bar), and rows of at least three equal objects at equal distances.
-pub(crate) fn strips(scene: &Scene) -> Vec<Bounds> {
+pub(crate) fn strips(scene: &Scene) -> Vec<Strip> {
     let mut rectangles: Vec<Bounds> = scene
         .objects()
         .iter()
@@ -36,19 +91,19 @@ pub(crate) fn strips(scene: &Scene) -> Vec<Bounds> {
             }
         }
     }
-    rectangles.extend(twin_rows(scene));
-    rectangles.retain(|bounds| {
-        let (width, height) = (bounds.width(), bounds.height());
-        let (long, thin) = (width.max(height), width.min(height));
-        thin <= MAX_THICKNESS && long >= MIN_ELONGATION * thin
+    let mut strips: Vec<Strip> = rectangles.into_iter().map(Strip::rectangle).collect();
+    strips.extend(twin_rows(scene));
+    strips.retain(|strip| {
+        let (length, thickness) = strip.size();
+        thickness <= MAX_THICKNESS && length >= MIN_ELONGATION * thickness
     });
-    rectangles.sort_unstable();
-    rectangles.dedup();
-    rectangles
+    strips.sort_unstable();
+    strips.dedup();
+    strips
 }
 
-/// Returns the bounds of rows of at least three objects that look the same at equal distances.
-fn twin_rows(scene: &Scene) -> Vec<Bounds> {
+/// Returns the rows of at least three objects that look the same at equal distances.
+fn twin_rows(scene: &Scene) -> Vec<Strip> {
     const MIN_TWINS: usize = 3;
     let small = scene.objects().iter().filter(|object| {
         object.bounds.width().min(object.bounds.height()) <= MAX_THICKNESS && object.area <= 64
@@ -65,12 +120,22 @@ fn twin_rows(scene: &Scene) -> Vec<Bounds> {
             let along = |bounds: &Bounds| if is_row { bounds.left } else { bounds.top };
             bounds.sort_unstable_by_key(|bounds| (line(bounds), along(bounds)));
             for row in bounds.chunk_by(|a, b| line(a) == line(b)) {
-                let step = row.get(1).map(|second| along(second) - along(&row[0]));
-                let regular = row
+                let [first, second, ..] = row else { continue };
+                let pitch = along(second) - along(first);
+                let is_regular = row
                     .windows(2)
-                    .all(|pair| Some(along(&pair[1]) - along(&pair[0])) == step);
-                if row.len() >= MIN_TWINS && regular {
-                    rows.push(row[0].joined(row[row.len() - 1]));
+                    .all(|pair| along(&pair[1]) - along(&pair[0]) == pitch);
+                let segment = if is_row {
+                    first.width()
+                } else {
+                    first.height()
+                };
+                if row.len() >= MIN_TWINS && is_regular && pitch >= segment {
+                    rows.push(Strip {
+                        bounds: first.joined(row[row.len() - 1]),
+                        segment,
+                        pitch,
+                    });
                 }
             }
         }

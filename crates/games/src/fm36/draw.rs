@@ -4,6 +4,9 @@
 //! breath out and far from it before a breath in. Pieces are squares, and their frames fill a cell.
 //! Only bright floor reacts to clicks.
 
+#[cfg(test)]
+mod things;
+
 use rhae_engine::Frame;
 
 use super::breath::{Breath, Cell, Fate, MAX_PIECES, SIDE, cells};

@@ -8,6 +8,9 @@
 //!
 //! **Invariant:** the areas that react to clicks do not overlap.
 
+#[cfg(test)]
+mod things;
+
 use rhae_engine::{Frame, FrameSink};
 
 use super::Level;

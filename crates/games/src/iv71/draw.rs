@@ -5,6 +5,9 @@
 //! creature has yellow corners. A nest is a frame in the colour of its creature and turns white
 //! while the creature is there.
 
+#[cfg(test)]
+mod things;
+
 use rhae_engine::{Direction, Frame};
 
 use super::habit::{Cell, CellSet, HEIGHT, Habit, Step, Turn, WIDTH, bit, neighbour};

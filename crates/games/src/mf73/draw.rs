@@ -7,6 +7,9 @@
 //! **Invariant:** the corners of a vessel are drawn over the drops, so that a vessel is always
 //! visible.
 
+#[cfg(test)]
+mod things;
+
 use rhae_engine::{Frame, StateOf};
 
 use super::settle::{Cell, Lean, Phase, WIDTH, bit};

@@ -151,6 +151,16 @@ impl Accuracy {
             let other = picture(&state.board, &start.spent);
             board.union(&CellSet::difference(first.cells(), other.cells()));
         }
+        let mut rest = board;
+        for bar in G::bars(level) {
+            let mut bar_cells = CellSet::EMPTY;
+            bar_cells.insert_bounds(bar);
+            rest.subtract(&bar_cells);
+        }
+        let mut budgets = board;
+        budgets.subtract(&rest);
+        indicators.union(&budgets);
+        board = rest;
         for play in plays {
             let mut bars = StatusBars::default();
             for (index, played) in play.iter().enumerate() {
@@ -209,7 +219,8 @@ impl Accuracy {
         for played in play.iter().take(GRID_FRAMES) {
             finder.observe(&drawn::<G>(level, &played.before));
         }
-        let (grid, truth) = (finder.grid(), G::grid(level));
+        let Some(truth) = G::grid(level) else { return };
+        let grid = finder.grid();
         let found = CellGrid {
             cell: grid.cell,
             offset: (grid.offset_x, grid.offset_y),

@@ -4,6 +4,9 @@
 //! creatures that the key of this side would call now. If no lamp is lit, the edge of the field is
 //! pink, because the key would call pink creatures. The row of beats is at the bottom.
 
+#[cfg(test)]
+mod things;
+
 use rhae_engine::{Direction, Frame};
 
 use super::beat::{Call, Cell, Interval, LAMPS, MAX_CREATURES, WIDTH, bit};

@@ -8,6 +8,9 @@
 //! **Invariant:** the marks of wanted places and of balance are drawn over the slabs, so that they
 //! are always visible.
 
+#[cfg(test)]
+mod things;
+
 use rhae_engine::{Frame, StateOf};
 
 use super::tower::{Fall, Joint, MAX_SLABS, Places, Push, Slab, Tower};

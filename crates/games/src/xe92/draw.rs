@@ -4,6 +4,9 @@
 //! A crystal covers the lines between its own cells. A wanted cell has a dot in its middle, which
 //! is drawn over crystals, so that the marks are always visible. The pips are below the board.
 
+#[cfg(test)]
+mod things;
+
 use rhae_engine::Frame;
 
 use super::crystal::{Cell, CellSet, Image, SIDE, cells, neighbours};

@@ -5,6 +5,9 @@
 //! is white. The passengers aboard are shown below the sea; their homes in the sea have the same
 //! colours. On the right of the passengers is the rack of the only blindfold.
 
+#[cfg(test)]
+mod things;
+
 use rhae_engine::{Direction, Frame};
 
 use super::Level;

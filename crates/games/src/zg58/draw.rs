@@ -6,6 +6,9 @@
 //!
 //! **Invariant:** the areas of two pegs that react to clicks do not overlap.
 
+#[cfg(test)]
+mod things;
+
 use rhae_engine::{Direction, Frame};
 
 use super::band::{BANDS, Band, Cell, CellSet, MAX_BEADS, PegSet, Point, SIDE, Step, bit};

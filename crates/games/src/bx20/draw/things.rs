@@ -10,11 +10,11 @@ use crate::bx20::levels::Level;
 use crate::perception::{Annotated, CellGrid, Movement, Thing, block};
 
 impl Annotated for Bx20 {
-    fn grid(_level: &Level) -> CellGrid {
-        CellGrid {
+    fn grid(_level: &Level) -> Option<CellGrid> {
+        Some(CellGrid {
             cell: CELL,
             offset: (WALL_WIDTH % CELL, WALL_WIDTH % CELL),
-        }
+        })
     }
 
     fn things(level: &Level, state: &StateOf<Self>) -> Vec<Thing> {

@@ -8,11 +8,11 @@ use crate::hk26::levels::{Level, square, squares};
 use crate::perception::{Annotated, CellGrid, Movement, Thing, block};
 
 impl Annotated for Hk26 {
-    fn grid(_level: &Level) -> CellGrid {
-        CellGrid {
+    fn grid(_level: &Level) -> Option<CellGrid> {
+        Some(CellGrid {
             cell: PITCH as u8,
             offset: (0, 0),
-        }
+        })
     }
 
     fn things(level: &Level, state: &StateOf<Self>) -> Vec<Thing> {

@@ -8,11 +8,11 @@ use crate::kq19::{Kq19, Room};
 use crate::perception::{Annotated, CellGrid, Movement, Thing, block, groups};
 
 impl Annotated for Kq19 {
-    fn grid(_room: &Room) -> CellGrid {
-        CellGrid {
+    fn grid(_room: &Room) -> Option<CellGrid> {
+        Some(CellGrid {
             cell: CELL as u8,
             offset: ((ORIGIN % CELL) as u8, (ORIGIN % CELL) as u8),
-        }
+        })
     }
 
     fn things(room: &Room, state: &StateOf<Self>) -> Vec<Thing> {

@@ -8,11 +8,11 @@ use crate::ny40::{Cells, Hall, Ny40, WIDTH};
 use crate::perception::{Annotated, CellGrid, Movement, Thing, block, groups};
 
 impl Annotated for Ny40 {
-    fn grid(_hall: &Hall) -> CellGrid {
-        CellGrid {
+    fn grid(_hall: &Hall) -> Option<CellGrid> {
+        Some(CellGrid {
             cell: CELL as u8,
             offset: ((LEFT % CELL) as u8, (TOP % CELL) as u8),
-        }
+        })
     }
 
     fn things(hall: &Hall, state: &StateOf<Self>) -> Vec<Thing> {

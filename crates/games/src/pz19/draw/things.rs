@@ -9,12 +9,12 @@ use crate::pz19::paper::cells_of;
 use crate::pz19::{Level, Pz19};
 
 impl Annotated for Pz19 {
-    fn grid(level: &Level) -> CellGrid {
+    fn grid(level: &Level) -> Option<CellGrid> {
         let canvas = &level.canvas;
-        CellGrid {
+        Some(CellGrid {
             cell: CELL as u8,
             offset: ((canvas.origin % CELL) as u8, (canvas.top % CELL) as u8),
-        }
+        })
     }
 
     fn things(level: &Level, state: &StateOf<Self>) -> Vec<Thing> {

@@ -9,11 +9,11 @@ use crate::ym39::herd::{Herd, all_cells};
 use crate::ym39::{Level, Ym39};
 
 impl Annotated for Ym39 {
-    fn grid(_level: &Level) -> CellGrid {
-        CellGrid {
+    fn grid(_level: &Level) -> Option<CellGrid> {
+        Some(CellGrid {
             cell: PITCH as u8,
             offset: (0, 0),
-        }
+        })
     }
 
     fn things(level: &Level, state: &StateOf<Self>) -> Vec<Thing> {
