@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use rhae_protocol::Digest;
 use rhae_runs::RunsError;
@@ -14,6 +15,15 @@ use sha2::{Digest as _, Sha256};
 ///
 /// Returns an error if the executable cannot be read.
 pub(crate) fn software_digest() -> Result<Digest, RunsError> {
+    static DIGEST: OnceLock<Digest> = OnceLock::new();
+    if let Some(digest) = DIGEST.get() {
+        return Ok(digest.clone());
+    }
+    let digest = digest_of_executable()?;
+    Ok(DIGEST.get_or_init(|| digest).clone())
+}
+
+fn digest_of_executable() -> Result<Digest, RunsError> {
     let path = if cfg!(target_os = "linux") {
         // This is the running program even if its file was replaced.
         PathBuf::from("/proc/self/exe")
