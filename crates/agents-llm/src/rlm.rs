@@ -151,7 +151,7 @@ impl Rlm {
     ///
     /// # Errors
     ///
-    /// Returns an error if a request fails for good, or if the log cannot be written.
+    /// Returns an error if a request fails permanently, or if the log cannot be written.
     pub fn run(
         &self,
         query: &str,

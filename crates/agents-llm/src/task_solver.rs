@@ -139,7 +139,7 @@ impl TaskSolver {
     ///
     /// # Errors
     ///
-    /// Returns an error if a request fails for good, or if the log cannot be written.
+    /// Returns an error if a request fails permanently, or if the log cannot be written.
     pub fn solve(&self, task: &Value, engine: &mut Engine<'_>) -> Result<TaskOutcome, AgentError> {
         let mut chat = self.first_chat(task, engine.limits().max_depth);
         let mut attempt = Attempt {

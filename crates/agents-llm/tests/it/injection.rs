@@ -37,7 +37,7 @@ const PATIENT: Limits = Limits {
 /// A tool and its arguments; the tool `javascript` is a code block.
 type Call = (&'static str, Value);
 
-/// What the orders lead to: a secret file, and an address that nobody may connect to.
+/// What the orders lead to: a secret file, and an address that must not be reached.
 struct Targets {
     secret: tempfile::NamedTempFile,
     listener: TcpListener,
@@ -410,7 +410,7 @@ fn solver_with_programs_is_contained() {
         };
         calls.push((order, call));
     }
-    // The outputs of tests are nowhere to be found.
+    // The code does not have the outputs of tests.
     let cheat =
         json!({"code": "print(task['test'], [name for name in globals() if 'solution' in name])"});
     calls.push(("cheat", ("python", cheat)));

@@ -273,7 +273,7 @@ fn tasks_without_actions_run_at_the_same_time() {
         position(&format!("part {part}: steps {steps}"))
     });
     assert!(reports.is_sorted(), "{reports:?}");
-    // All memories remain, whoever stored them, each with a number of its own. The solver gets them.
+    // The memories of all agents remain, each with a different number. The solver gets them.
     let bodies: String = served.iter().map(|entry| entry.body.to_string()).collect();
     for part in 0..6 {
         assert!(

@@ -204,3 +204,87 @@ fn limits_and_settings_are_checked_before_anything_is_sent() {
     )
     .failed_with("`model:NAME` has none");
 }
+
+/// A model that counts the boards of the log with Python, then moves right and left.
+fn counting_model(request: &ModelRequest) -> ModelAnswer {
+    let last = &request.turns.last().unwrap().1;
+    if !last.starts_with("BOARDS ") {
+        let code = "print('BOARDS', len(boards()))";
+        return ModelAnswer::call("python", &json!({"code": code}));
+    }
+    "[BRIEFING]\nb\n[PLAN]\nthere and back\n[ACTIONS]\n[\"ACTION4\", \"ACTION3\"]"
+        .to_owned()
+        .into()
+}
+
+/// Returns the film of the first player on a page.
+fn film_of(page: &Path) -> Value {
+    let page = fs::read_to_string(page).unwrap();
+    let data = page.split("<script type=\"application/json\">").nth(1);
+    let data = data.unwrap().split("</script>").next().unwrap();
+    serde_json::from_str(data).unwrap()
+}
+
+#[test]
+fn requests_are_shown_next_to_the_frames_of_a_hosted_game() {
+    let Some(python) = python() else { return };
+    let server = ModelServer::start(Faults::none(), counting_model);
+    let folder = folder(&server);
+    let games = crate::hosted_games::fixtures("games");
+    let arguments = [
+        "--agent",
+        "rgb:big",
+        "--games",
+        "wk31",
+        "--games-dir",
+        &games,
+        "--host-seconds",
+        "60",
+        "--budget",
+        "5",
+        "--out",
+        "out",
+    ];
+    let summary = run(folder.path(), &python, &arguments).succeeded().json();
+    assert_eq!(summary["environments"][0]["game_id"], "wk31-v1");
+    // The run folder names the games, so the recording can be rendered without them.
+    let recording = "out/recordings/1-wk31-v1.jsonl";
+    let page = "page.html";
+    let render = [
+        "replay", "render", recording, "--format", "html", "--out", page, "--python",
+    ];
+    let render = [
+        &render[..],
+        &[python.to_str().unwrap(), "--host-seconds", "60"],
+    ]
+    .concat();
+    let rendered: Outcome = command(folder.path(), &render).output().unwrap().into();
+    rendered.succeeded();
+    for page in ["out/report.html", page] {
+        let film = film_of(&folder.path().join(page));
+        // Plans have two actions, so that the actions 1, 3 and 5 have two requests each.
+        let work = film["work"].as_array().unwrap();
+        let moments: Vec<&Value> = work.iter().map(|row| &row[0]).collect();
+        assert_eq!(moments, [1, 3, 5], "{page}");
+        assert!(work.iter().all(|row| row[1] == 2), "{page}: {work:?}");
+        let total = &work.last().unwrap()[5];
+        assert_eq!(micro(total), billed(&server.served()), "{page}");
+        let reasoning = film["reasoning"].as_array().unwrap();
+        let texts: Vec<&str> = reasoning
+            .iter()
+            .map(|row| row[1].as_str().unwrap())
+            .collect();
+        let expected = "CALL OF python\nprint('BOARDS', len(boards()))\n→ BOARDS 1";
+        assert!(texts[0].contains(expected), "{page}: {}", texts[0]);
+        assert!(
+            texts[0].contains("REQUEST 2 OF 2 ("),
+            "{page}: {}",
+            texts[0]
+        );
+        assert!(
+            texts[0].contains("PLAN\nthere and back"),
+            "{page}: {}",
+            texts[0]
+        );
+    }
+}

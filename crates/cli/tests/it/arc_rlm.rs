@@ -187,10 +187,16 @@ fn faulty_server_and_kills_leave_every_token_accounted_for() {
     let is_empty = |line: &&&Value| line["reply"]["text"] == "";
     let empty = lines_of(&lines, "reply").iter().filter(is_empty).count();
     assert_eq!(replies - empty, 60);
+    assert_books_agree(&lines, &results, &server);
+}
+
+/// Checks that the results and the server agree on the tokens of all measured transmissions, and that
+/// what the server billed beyond them is covered by what is listed as possibly paid.
+pub(crate) fn assert_books_agree(lines: &[Value], results: &Value, server: &ModelServer) {
     let served = server.served();
-    let measured: BTreeMap<&str, u64> = lines_of(&lines, "reply")
+    let measured: BTreeMap<&str, u64> = lines_of(lines, "reply")
         .into_iter()
-        .chain(lines_of(&lines, "try_failed"))
+        .chain(lines_of(lines, "try_failed"))
         .filter(|line| line["unmeasured"].as_u64().unwrap_or(0) == 0)
         .map(|line| (line["id"].as_str().unwrap(), tokens(line)))
         .collect();
@@ -202,14 +208,14 @@ fn faulty_server_and_kills_leave_every_token_accounted_for() {
         served.iter().filter(is_measured).map(total).sum::<u64>(),
         known
     );
-    assert_eq!(tokens(&results), known);
+    assert_eq!(tokens(results), known);
     // What the server billed beyond that is covered by what is listed as possibly paid.
     let cost = |request: &ServedRequest| request.input_tokens + 10 * request.output_tokens;
     let billed: u64 = served.iter().map(cost).sum();
     let micro = |name: &str| (results[name].as_f64().unwrap_or(0.0) * 1e6).round() as u64;
     assert!(micro("cost_usd") <= billed);
     assert!(billed <= micro("cost_usd") + micro("possibly_paid_usd"));
-    let tried: BTreeSet<&str> = lines_of(&lines, "try")
+    let tried: BTreeSet<&str> = lines_of(lines, "try")
         .into_iter()
         .map(|line| line["id"].as_str().unwrap())
         .collect();

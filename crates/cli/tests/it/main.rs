@@ -8,6 +8,7 @@ mod arc;
 mod arc_contamination;
 mod arc_eval;
 mod arc_eval_resume;
+mod arc_faults;
 mod arc_fetch;
 mod arc_model;
 mod arc_orchestrator;
