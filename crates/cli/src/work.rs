@@ -20,12 +20,12 @@ use crate::models::ModelsArgs;
 use crate::output;
 use crate::validate::distributed::environment_executor;
 
-/// Work for a command that another process coordinates: `rhae run`, `rhae arc eval`, `rhae validate` or
-/// `rhae explore` with --on.
+/// Work for a command with --on that another process coordinates.
 ///
-/// The worker asks the coordinator for units of work until there are no more. It must be the same build
-/// of rhae as the coordinator, and reads the keys of providers from its own environment. SIGTERM,
-/// SIGINT and SIGUSR1 return the unit in progress.
+/// The commands are `rhae run`, `rhae arc eval`, `rhae validate` and `rhae explore`. The worker asks
+/// the coordinator for units of work until there are no more. It must be the same build of rhae as the
+/// coordinator, and reads the keys of providers from its own environment. SIGTERM, SIGINT and SIGUSR1
+/// return the unit in progress.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae run --agent explorer --repeat 20 --out runs/explorer --on join:10.0.0.1:4000

@@ -184,6 +184,6 @@ pub struct WorkLevel {
     pub picture: Option<String>,
     /// The graph, or the reason why it cannot be exported.
     pub graph: Option<Result<String, String>>,
-    /// The recording of the shortest win, or the reason why there is none.
+    /// The recording of the shortest win, or the reason why it is missing.
     pub recording: Option<Result<String, String>>,
 }

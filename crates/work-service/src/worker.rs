@@ -36,7 +36,7 @@ pub trait Executor {
     ///
     /// # Errors
     ///
-    /// Returns an error if this worker cannot execute any unit. What is wrong with the unit is part of
+    /// Returns an error if this worker cannot execute any unit. An error of the unit itself is part of
     /// its result.
     fn execute(
         &self,

@@ -18,6 +18,7 @@ mod board;
 mod compare;
 mod compare_models;
 mod db;
+mod distributed;
 mod explore;
 mod full_disk;
 mod games;

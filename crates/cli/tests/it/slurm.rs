@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use crate::arc::fixture;
 use crate::rhae::{Outcome, command, rhae};
 use crate::shards::{assert_same_run, without_volatile};
 
@@ -271,6 +272,35 @@ fn array_with_requeued_tasks_equals_a_local_run() {
     without_volatile(&mut other);
     assert_eq!(one, other);
     assert_same_run(&work.join("local"), &work.join("r"));
+}
+
+#[test]
+fn evaluation_by_an_array_of_workers_equals_a_local_one() {
+    let temp = tempfile::tempdir().unwrap();
+    let Some(cluster) = Cluster::start(temp.path()) else {
+        return;
+    };
+    let work = temp.path().join("work");
+    fs::create_dir(&work).unwrap();
+    let data = fixture("tasks");
+    let eval = [
+        "arc", "eval", "--solver", "random", "--seed", "7", "--data", &data, "--out",
+    ];
+    let slurm = [&eval[..], &["r", "--on", "slurm:main", "--workers", "2"]].concat();
+    let distributed: Outcome = cluster.rhae(&slurm).output().unwrap().into();
+    distributed.succeeded();
+    rhae(&work, &[&eval[..], &["local"]].concat()).succeeded();
+    let submission = |run: &str| fs::read(work.join(run).join("submission.json")).unwrap();
+    assert_eq!(submission("local"), submission("r"));
+    let leases = fs::read_to_string(work.join("r/leases.jsonl")).unwrap();
+    assert!(leases.contains("\"worker\":\"slurm-"), "{leases}");
+    // The array is cancelled, and its token is deleted.
+    wait_for("the end of the array", || {
+        cluster
+            .output("squeue", &["--noheader", "--format=%i"])
+            .is_empty()
+    });
+    assert!(!work.join("r/work-token").exists());
 }
 
 #[test]

@@ -38,6 +38,19 @@ fn bench_server_document() {
 }
 
 #[test]
+fn bench_work_document() {
+    let short = [
+        "--short-units",
+        "3",
+        "--units",
+        "2",
+        "--unit-seconds",
+        "0.1",
+    ];
+    measured().document("bench work", "", &short);
+}
+
+#[test]
 fn bench_python_document() {
     // The command prints the document of the Python package unchanged. In this test, a script that
     // prints such a document replaces the Python interpreter with the package and the official
