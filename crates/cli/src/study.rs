@@ -4,6 +4,7 @@ mod data;
 mod review;
 mod setup;
 mod simulate;
+mod simulation_server;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,6 +52,8 @@ enum StudyCommand {
     Erase(data::EraseArgs),
     Verify(data::VerifyArgs),
     Simulate(simulate::SimulateArgs),
+    #[command(hide = true)]
+    SimulationServer(simulation_server::SimulationServerArgs),
 }
 
 #[derive(Args)]
@@ -79,16 +82,18 @@ struct StudyIdArgs {
 }
 
 pub(crate) fn run(args: StudyArgs) -> Result<ExitCode> {
-    // A simulation starts its own runtime.
-    if let StudyCommand::Simulate(args) = args.command {
-        return simulate::simulate(args);
-    }
+    let command = match args.command {
+        // These two start their own runtimes.
+        StudyCommand::Simulate(args) => return simulate::simulate(args),
+        StudyCommand::SimulationServer(args) => return simulation_server::serve(args),
+        command => command,
+    };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
     runtime.block_on(async {
-        match args.command {
+        match command {
             StudyCommand::New(args) => setup::new(&args).await,
             StudyCommand::Check(args) => setup::check(&args).await,
             StudyCommand::Freeze(args) => setup::freeze(&args).await,
@@ -103,7 +108,9 @@ pub(crate) fn run(args: StudyArgs) -> Result<ExitCode> {
             StudyCommand::Export(args) => data::export(&args).await,
             StudyCommand::Erase(args) => data::erase(&args).await,
             StudyCommand::Verify(args) => data::verify(&args).await,
-            StudyCommand::Simulate(_) => unreachable!("handled above"),
+            StudyCommand::Simulate(_) | StudyCommand::SimulationServer(_) => {
+                unreachable!("handled above")
+            }
         }
     })
 }

@@ -138,16 +138,29 @@ impl Database {
     }
 
     /// Prepares a database for a simulated clock, see [`Database::set_simulated_time`]. Returns false,
-    /// and changes nothing, if a PostgreSQL database is in use.
+    /// and changes nothing, if the database is in use.
     ///
     /// # Errors
     ///
     /// Returns [`StoreError`] if the database fails.
     pub async fn start_simulation(&self) -> Result<bool, StoreError> {
         match self {
-            Self::Sqlite(..) => Ok(true),
+            Self::Sqlite(_, store) => store.start_simulation().await,
             #[cfg(feature = "postgres")]
             Self::Postgres(_, store) => store.start_simulation().await,
+        }
+    }
+
+    /// Returns whether the database is prepared for a simulated clock.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError`] if the database fails.
+    pub async fn is_simulated(&self) -> Result<bool, StoreError> {
+        match self {
+            Self::Sqlite(_, store) => store.is_simulated().await,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_, store) => store.is_simulated().await,
         }
     }
 
@@ -175,7 +188,7 @@ impl Database {
     /// Returns [`StoreError`] if the database fails.
     pub async fn end_simulation(&self) -> Result<(), StoreError> {
         match self {
-            Self::Sqlite(..) => Ok(()),
+            Self::Sqlite(_, store) => store.end_simulation().await,
             #[cfg(feature = "postgres")]
             Self::Postgres(_, store) => store.end_simulation().await,
         }

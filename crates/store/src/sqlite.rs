@@ -14,6 +14,7 @@ mod requests;
 mod rows;
 mod schema;
 mod shares;
+mod simulation;
 mod studies;
 mod writer;
 

@@ -276,13 +276,17 @@ impl StudyService {
     ) -> Result<(), StudyError> {
         let last_seq = slot.as_ref().map_or(0, Study::last_seq);
         let mut records = self.records_after(id, last_seq).await?;
-        if let Some(study) = slot.as_mut() {
+        if records.is_empty() && slot.is_some() {
+            return Ok(());
+        }
+        if let Some(study) = slot.take() {
             // Records that were erased before this server has read them leave a gap, which only the
             // whole log explains.
-            let follows = records.iter().zip(last_seq + 1..);
-            if follows.clone().all(|(record, seq)| record.seq == seq)
-                && study.commit(&records).is_ok()
+            let mut follows = records.iter().zip(last_seq + 1..);
+            if follows.all(|(record, seq)| record.seq == seq)
+                && let Ok(extended) = study.extended(&records)
             {
+                **slot = Some(extended);
                 return Ok(());
             }
             records = self.records_after(id, 0).await?;

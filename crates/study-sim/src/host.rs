@@ -1,54 +1,38 @@
-//! The servers of a simulation: real ones, in this process, on loopback addresses, with one database
-//! and a simulated clock.
-//!
-//! Each server has its own runtime. A killed server loses its connections, its requests in progress
-//! and everything that it remembers outside the database.
+//! The servers of a simulation: processes on loopback addresses, with one database and a simulated
+//! clock. A killed server loses its connections, its requests in progress and everything that it
+//! remembers outside the database.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use rhae_engine::Catalog;
 use rhae_protocol::{ParticipantId, StudyId};
-use rhae_server::{Config, Identities, Server, serve};
-use rhae_store::{Database, Store, default_identities, is_postgres_url, open_identities};
-use rhae_study_service::{IdentityKey, StudyError, StudyService};
-use tokio::net::TcpListener;
+use rhae_store::{Database, Store, is_postgres_url};
+use rhae_study_service::{StudyError, StudyService};
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::oneshot;
 
 use crate::SimulationError;
-use crate::alias::AliasCatalog;
-use crate::clock::SimulatedClock;
 use crate::research::STUDY;
-
-/// How long the tasks of a killed server may take to be dropped.
-const KILL_TIMEOUT: Duration = Duration::from_secs(60);
+use crate::server_process::ServerProcess;
+use crate::simulated_server::SimulatedServer;
 
 /// What all servers have in common.
 pub(crate) struct Setup {
+    /// The program that has the command `study simulation-server`.
+    pub(crate) program: PathBuf,
     pub(crate) db: PathBuf,
     pub(crate) seed: u64,
     pub(crate) environments: u32,
-    pub(crate) clock: Arc<SimulatedClock>,
+    pub(crate) now_ms: u64,
 }
 
 /// The running servers.
 pub(crate) struct Host {
     setup: Setup,
-    servers: Vec<RunningServer>,
+    servers: Vec<ServerProcess>,
     runtime: Runtime,
     /// A connection of the simulation's own, which no kill affects.
     database: Database,
-}
-
-struct RunningServer {
-    runtime: Runtime,
-    server: Arc<Server>,
-    database: Database,
-    address: SocketAddr,
-    stop: oneshot::Sender<()>,
 }
 
 impl Host {
@@ -59,8 +43,8 @@ impl Host {
         if !runtime.block_on(database.start_simulation())? {
             return Err(SimulationError::DatabaseInUse);
         }
-        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let servers = (0..servers).map(|_| RunningServer::start(&setup, any));
+        runtime.block_on(database.set_simulated_time(setup.now_ms))?;
+        let servers = (0..servers).map(|_| setup.start(0));
         let servers = servers.collect::<Result<_, _>>()?;
         Ok(Self {
             setup,
@@ -70,11 +54,15 @@ impl Host {
         })
     }
 
-    /// Moves the clocks of the servers and of the database.
-    pub(crate) fn advance_to(&self, now_ms: u64) -> Result<(), SimulationError> {
-        self.setup.clock.advance_to(now_ms);
+    /// Moves the clocks of the database and of the servers, and executes what has become due. It must
+    /// not depend on which participant sends a request first.
+    pub(crate) fn settle_at(&mut self, now_ms: u64) -> Result<(), SimulationError> {
+        self.setup.now_ms = now_ms;
         let set = self.database.set_simulated_time(now_ms);
-        Ok(self.runtime.block_on(set)?)
+        self.runtime.block_on(set)?;
+        self.servers
+            .iter_mut()
+            .try_for_each(|server| server.settle_at(now_ms))
     }
 
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
@@ -84,22 +72,10 @@ impl Host {
     /// Kills a server and starts another one at its address.
     pub(crate) fn kill(&mut self, number: usize) -> Result<(), SimulationError> {
         let killed = self.servers.remove(number);
-        let address = killed.address;
-        killed.kill();
-        let started = RunningServer::start(&self.setup, address)?;
+        let port = killed.address.port();
+        killed.kill()?;
+        let started = self.setup.start(port)?;
         self.servers.insert(number, started);
-        Ok(())
-    }
-
-    /// Executes what has become due at the simulated time.
-    pub(crate) fn settle(&self) -> Result<(), SimulationError> {
-        for one in &self.servers {
-            let settled = one.runtime.block_on(one.server.settle_studies());
-            settled.map_err(|error| SimulationError::Unexpected {
-                path: "settle_studies".to_owned(),
-                reason: error.to_string(),
-            })?;
-        }
         Ok(())
     }
 
@@ -133,11 +109,8 @@ impl Host {
 
     /// Stops all servers and restores the clock of the database.
     pub(crate) fn stop(self) -> Result<(), SimulationError> {
-        for one in self.servers {
-            let _ = one.stop.send(());
-            drop(one.server);
-            one.runtime.block_on(one.database.close());
-            one.runtime.shutdown_background();
+        for server in self.servers {
+            server.stop()?;
         }
         self.runtime.block_on(self.database.end_simulation())?;
         self.runtime.block_on(self.database.close());
@@ -145,60 +118,16 @@ impl Host {
     }
 }
 
-impl RunningServer {
-    /// Starts a server. The ids of participants follow from the seed, because assignment depends on
-    /// them; the identity key protects no real person.
-    fn start(setup: &Setup, address: SocketAddr) -> Result<Self, SimulationError> {
-        let runtime = Builder::new_multi_thread().enable_all().build()?;
-        let key = IdentityKey::from_hex(&format!("{:064x}", setup.seed))
-            .expect("the number has 64 hexadecimal digits");
-        let (database, identities) = runtime.block_on(async {
-            let database = Database::open(&setup.db).await?;
-            let identities = open_identities(&default_identities(&setup.db)).await?;
-            Ok::<_, SimulationError>((database, identities))
-        })?;
-        let catalog: Arc<dyn Catalog> = Arc::new(AliasCatalog::new(setup.environments));
-        let identities = Identities {
-            store: identities,
-            key: Arc::new(key),
+impl Setup {
+    fn start(&self, port: u16) -> Result<ServerProcess, SimulationError> {
+        let server = SimulatedServer {
+            db: self.db.clone(),
+            port,
+            now_ms: self.now_ms,
+            seed: self.seed,
+            aliases: Some(self.environments),
         };
-        let games = catalog.list();
-        let clock = Arc::clone(&setup.clock);
-        let server = Server::new(catalog, games, database.store(), clock, Config::default())
-            .with_studies(database.studies(), Some(identities));
-        let server = Arc::new(server);
-        let listener = runtime.block_on(TcpListener::bind(address))?;
-        let address = listener.local_addr()?;
-        let (stop, stopped) = oneshot::channel::<()>();
-        runtime.spawn(serve(listener, Arc::clone(&server), async {
-            let _ = stopped.await;
-        }));
-        Ok(Self {
-            runtime,
-            server,
-            database,
-            address,
-            stop,
-        })
-    }
-
-    /// Drops all tasks of the server, wherever they are.
-    fn kill(self) {
-        let Self {
-            runtime,
-            server,
-            database,
-            stop,
-            ..
-        } = self;
-        {
-            let _context = runtime.enter();
-            drop(server);
-            drop(database);
-        }
-        runtime.shutdown_timeout(KILL_TIMEOUT);
-        // Without its sender the server would have been stopped in an orderly way.
-        drop(stop);
+        ServerProcess::start(&self.program, &server)
     }
 }
 

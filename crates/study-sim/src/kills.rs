@@ -53,6 +53,7 @@ mod tests {
     #[test]
     fn servers_are_killed_once_at_repeatable_times() {
         let options = SimulationOptions {
+            program: "rhae".into(),
             people: 40,
             environments: 30,
             seed: 3,

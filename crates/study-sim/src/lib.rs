@@ -1,14 +1,15 @@
 //! Simulated people who play a whole human study through the REST API.
 //!
-//! [`simulate`] starts real servers on loopback addresses with a simulated clock, sets up a study
+//! [`simulate`] starts server processes on loopback addresses with a simulated clock, sets up a study
 //! under the preset of the ARC-AGI-3 paper, and lets people take part: they consent, ask for
 //! environments, play stored solutions with detours and errors, pause, reload, click twice, lose
-//! their connection, leave and withdraw. Servers are killed at random and started again. The result
+//! their connection, leave and withdraw. Servers are killed at random (`kill -9`) and started again. The result
 //! compares what the servers acknowledged with what their database contains. It is the rehearsal that
 //! a researcher makes before people are paid.
 //!
 //! `person` is the model of people, `plan` turns their intents into actions, `player` is a person at
 //! the pages of the study, `kills` says when servers are killed, and `simulation` moves the clock.
+//! [`SimulatedServer`] is what runs in a server process; its parent controls it over its standard input.
 //!
 //! # Invariants
 //!
@@ -31,9 +32,12 @@ mod person;
 mod plan;
 mod player;
 mod research;
+mod server_process;
+mod simulated_server;
 mod simulation;
 
 pub use alias::AliasCatalog;
 pub use error::SimulationError;
 pub use person::MODEL;
+pub use simulated_server::SimulatedServer;
 pub use simulation::{SimulationOptions, simulate};

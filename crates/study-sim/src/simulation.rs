@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Instant;
 
 use rayon::ThreadPool;
@@ -13,7 +12,7 @@ use rhae_study::Preset;
 use crate::SimulationError;
 use crate::alias::MAX_ENVIRONMENTS;
 use crate::audit::{audit_actions, over_quota};
-use crate::clock::{FIRST_SESSION_MS, Schedule, SimulatedClock, TICK_MS, Turn, arrival_ms};
+use crate::clock::{FIRST_SESSION_MS, Schedule, TICK_MS, Turn, arrival_ms};
 use crate::host::{Host, Setup, database};
 use crate::http::Http;
 use crate::kills::Kills;
@@ -22,7 +21,7 @@ use crate::player::{Incidents, Player, Surroundings};
 use crate::research::Researcher;
 
 /// The number of requests that are sent at the same time.
-const PARALLEL_REQUESTS: usize = 16;
+const PARALLEL_REQUESTS: usize = 64;
 /// After this time without requests, every sitting has ended.
 const AFTERWARDS_MS: u64 = 24 * 60 * 60 * 1000;
 const MAX_PEOPLE: u32 = 100_000;
@@ -33,6 +32,8 @@ const LOGGED_MS: u64 = 15_000;
 /// The size and the seed of a simulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimulationOptions {
+    /// The `rhae` program, of which every server is a process.
+    pub program: PathBuf,
     /// The number of people who are invited.
     pub people: u32,
     pub environments: u32,
@@ -41,12 +42,12 @@ pub struct SimulationOptions {
     pub database: Option<PathBuf>,
     /// The number of servers. Several need PostgreSQL.
     pub servers: u32,
-    /// How often a server is killed and started again.
+    /// How often a server process is killed and started again.
     pub kills: u32,
 }
 
-/// Lets simulated people play a study through the REST API of a server in this process, under the
-/// preset of the ARC-AGI-3 paper.
+/// Lets simulated people play a study through the REST API of server processes, under the preset of
+/// the ARC-AGI-3 paper.
 ///
 /// Equal options give equal results, apart from ids and the time that it takes.
 ///
@@ -61,13 +62,13 @@ pub fn simulate(options: &SimulationOptions) -> Result<StudySimulation, Simulati
     let begun = Instant::now();
     let folder = tempfile::tempdir()?;
     let setup = Setup {
+        program: options.program.clone(),
         db: database(options.database.as_deref(), folder.path(), options.servers)?,
         seed: options.seed,
         environments: options.environments,
-        clock: Arc::new(SimulatedClock::new(FIRST_SESSION_MS)),
+        now_ms: FIRST_SESSION_MS,
     };
     let mut host = Host::start(setup, options.servers)?;
-    host.advance_to(FIRST_SESSION_MS)?;
     let http = Http::new(host.addresses(), 2 * PARALLEL_REQUESTS);
     let researcher = Researcher::new(&http);
     researcher.open_study(options.seed, options.environments)?;
@@ -118,9 +119,7 @@ fn run(
     let mut now_ms = FIRST_SESSION_MS;
     while let Some((tick_ms, turns)) = schedule.pop() {
         now_ms = tick_ms;
-        host.advance_to(now_ms)?;
-        // What is due must not depend on who asks first.
-        host.settle()?;
+        host.settle_at(now_ms)?;
         let around = Surroundings { http, now_ms };
         let mut playing = with_turn(players, &turns, Turn::Play);
         let killed = match playing.is_empty() {
@@ -140,8 +139,7 @@ fn run(
             }
         }
     }
-    host.advance_to(now_ms + AFTERWARDS_MS)?;
-    host.settle()
+    host.settle_at(now_ms + AFTERWARDS_MS)
 }
 
 /// Lets players take their actions in parallel.

@@ -20,8 +20,8 @@ use crate::state::StudyState;
 /// 1. [`Study::prepare`] validates a command and returns its records. Nothing changes.
 /// 2. The caller writes the records in one transaction. The number of a record is unique, so a
 ///    concurrent writer fails and starts again with the newer log.
-/// 3. [`Study::commit_prepared`] applies the records. [`Study::commit`] verifies and applies records
-///    that another server has appended.
+/// 3. [`Study::commit_prepared`] applies the records. [`Study::extended`] verifies and applies
+///    records that another server has appended.
 ///
 /// [`Study::execute`] prepares and commits in memory.
 ///
@@ -152,22 +152,21 @@ impl Study {
 
     /// Verifies and applies records that another server has appended to the log.
     ///
+    /// A study that cannot be extended is lost, because copying it first would take longer than
+    /// everything else. The caller replays the whole log.
+    ///
     /// # Errors
     ///
-    /// Returns [`ReplayError`] if the records do not continue the log. The study is then unchanged.
-    pub fn commit(&mut self, records: &[StudyRecord]) -> Result<(), ReplayError> {
-        let mut heads = self.heads.clone();
-        records.iter().try_for_each(|record| heads.accept(record))?;
-        let mut state = self.state.clone();
+    /// Returns [`ReplayError`] if the records do not continue the log.
+    pub fn extended(mut self, records: &[StudyRecord]) -> Result<Self, ReplayError> {
         for record in records {
-            apply(&mut state, record)?;
+            self.heads.accept(record)?;
+            apply(&mut self.state, record)?;
         }
         for chain in erased_chains(records) {
-            heads.remove(&chain);
+            self.heads.remove(&chain);
         }
-        self.state = state;
-        self.heads = heads;
-        Ok(())
+        Ok(self)
     }
 
     /// Prepares and commits a command.

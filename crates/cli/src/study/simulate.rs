@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use rhae_report::simulation_text;
 use rhae_study_sim::{SimulationOptions, simulate as run_simulation};
@@ -12,9 +12,9 @@ use crate::output;
 
 /// Rehearse a study: simulated people play it through the REST API of a server.
 ///
-/// Servers with a simulated clock run in this process, with their own database, and are killed at
-/// random moments. The people follow the numbers of the ARC-AGI-3 paper and play the built-in environments under generated
-/// ids. The command fails if an action was lost or executed twice, an environment got more people
+/// Server processes with a simulated clock and a database of their own are started on loopback addresses,
+/// and killed at random moments (`kill -9`). The people follow the numbers of the ARC-AGI-3 paper and play
+/// the built-in environments under generated ids. The command fails if an action was lost or executed twice, an environment got more people
 /// than its target, or the books do not balance.
 #[derive(Args)]
 #[command(after_help = "Examples:
@@ -48,6 +48,7 @@ pub(super) struct SimulateArgs {
 
 pub(super) fn simulate(args: SimulateArgs) -> Result<ExitCode> {
     let result = run_simulation(&SimulationOptions {
+        program: std::env::current_exe().context("cannot find the program of the servers")?,
         people: args.people,
         environments: args.environments,
         seed: args.seed,

@@ -1,7 +1,7 @@
 //! The plays of participants: opening one, executing an action, and ending one.
 
 use rhae_engine::{Action, PlayState};
-use rhae_protocol::{PlayCounts, SittingId, StudyId, StudyRecord};
+use rhae_protocol::{ParticipantId, PlayCounts, SittingId, StudyId, StudyRecord};
 use rhae_store::{CardId, IdempotencyKey, PlayId};
 use rhae_study::{OpenAttempt, Rejection, Sitting, SittingCommand, Study};
 use rhae_study_service::{CountError, StudyError, count_play};
@@ -60,14 +60,12 @@ impl Studies {
         request: ActionRequest,
         key: impl FnOnce(rhae_store::Owner) -> Result<Option<IdempotencyKey>, ApiError>,
     ) -> Result<Vec<u8>, ApiError> {
-        let visitor = self.visitor(token).await?;
+        let found = self.visitor_with(token, |study, participant| {
+            self.playable(study, participant, request.environment)
+        });
+        let (visitor, found) = found.await?;
         let study = &visitor.study;
         let key = key(visitor.owner)?;
-        let found = self
-            .read(study, |one| {
-                self.playable(one, &visitor, request.environment)
-            })
-            .await?;
         let mut command = Command {
             action: request.action,
             game_id: String::new(),
@@ -110,9 +108,14 @@ impl Studies {
     }
 
     /// Finds the attempt in progress, if it is the one that the participant means.
-    fn playable(&self, study: &Study, visitor: &Visitor, environment: u32) -> Option<Playable> {
+    fn playable(
+        &self,
+        study: &Study,
+        participant: &ParticipantId,
+        environment: u32,
+    ) -> Option<Playable> {
         let state = study.state();
-        let mut sittings = state.sittings_of(&visitor.participant);
+        let mut sittings = state.sittings_of(participant);
         let (id, sitting) = sittings.find(|(_, one)| one.is_open())?;
         let (position, assignment, attempt) = sitting.open_attempt()?;
         if position != environment {

@@ -11,7 +11,7 @@
 use std::sync::PoisonError;
 
 use rhae_protocol::{ArrivalLink, ParticipantId, SeatLink, SiteId, StudyId, StudyLinks};
-use rhae_study::StudyState;
+use rhae_study::{Study, StudyState};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -94,10 +94,25 @@ impl Studies {
         &self,
         token: &LinkToken,
     ) -> Result<(StudyId, LinkTarget), ApiError> {
-        let study = self.study_of(token).await?.ok_or(ApiError::NoSuchLink)?;
-        let target = self.read(&study, |one| self.target(one.state(), token));
-        let target = target.await?.ok_or(ApiError::NoSuchLink)?;
+        let (study, target, ()) = self.resolve_with(token, |_, _| ()).await?;
         Ok((study, target))
+    }
+
+    /// Returns the study and the target of a link, and what `read` finds in the study at the same
+    /// moment. Every look at a study asks the store for newer records, so one is better than two.
+    pub(super) async fn resolve_with<T>(
+        &self,
+        token: &LinkToken,
+        read: impl FnOnce(&Study, &LinkTarget) -> T,
+    ) -> Result<(StudyId, LinkTarget, T), ApiError> {
+        let study = self.study_of(token).await?.ok_or(ApiError::NoSuchLink)?;
+        let found = self.read(&study, |one| {
+            let target = self.target(one.state(), token)?;
+            let found = read(one, &target);
+            Some((target, found))
+        });
+        let (target, found) = found.await?.ok_or(ApiError::NoSuchLink)?;
+        Ok((study, target, found))
     }
 
     async fn study_of(&self, token: &LinkToken) -> Result<Option<StudyId>, ApiError> {

@@ -10,7 +10,7 @@ use rhae_protocol::{
 };
 use rhae_store::{Owner, PlayId};
 use rhae_study::{
-    AssignmentState, Command, EndRequest, PersonCommand, Rejection, SittingCommand, StudyState,
+    AssignmentState, Command, EndRequest, PersonCommand, Rejection, SittingCommand, Study, StudyState,
 };
 use rhae_study_service::{StudyError, erase_person};
 
@@ -48,22 +48,36 @@ struct Latest {
 impl Studies {
     /// Finds the person who uses a link.
     pub(super) async fn visitor(&self, token: &LinkToken) -> Result<Visitor, ApiError> {
-        let (study, target) = self.resolve(token).await?;
-        let (participant, seat) = match target {
-            LinkTarget::Person(participant) => (participant, None),
-            LinkTarget::Seat(seat, Some(participant)) => (participant, Some(seat)),
-            LinkTarget::Seat(_, None) | LinkTarget::Arrivals(_) => {
-                return Err(ApiError::StudyRejected(
-                    "this link belongs to no participant at the moment".to_owned(),
-                ));
-            }
-        };
-        Ok(Visitor {
+        let (visitor, ()) = self.visitor_with(token, |_, _| ()).await?;
+        Ok(visitor)
+    }
+
+    /// Finds the person who uses a link, and what `read` finds in the study at the same moment.
+    pub(super) async fn visitor_with<T>(
+        &self,
+        token: &LinkToken,
+        read: impl FnOnce(&Study, &ParticipantId) -> T,
+    ) -> Result<(Visitor, T), ApiError> {
+        let found = self.resolve_with(token, |study, target| {
+            let (participant, seat) = match target {
+                LinkTarget::Person(participant) => (participant, None),
+                LinkTarget::Seat(seat, Some(participant)) => (participant, Some(*seat)),
+                LinkTarget::Seat(_, None) | LinkTarget::Arrivals(_) => return None,
+            };
+            Some((participant.clone(), seat, read(study, participant)))
+        });
+        let (study, _, found) = found.await?;
+        let (participant, seat, found) = found.ok_or_else(|| {
+            let reason = "this link belongs to no participant at the moment";
+            ApiError::StudyRejected(reason.to_owned())
+        })?;
+        let visitor = Visitor {
             owner: owner_of(&study, &participant),
             study,
             participant,
             seat,
-        })
+        };
+        Ok((visitor, found))
     }
 
     /// Returns what the holder of a link sees. The request is a contact.

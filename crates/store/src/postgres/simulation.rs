@@ -37,6 +37,11 @@ impl PostgresStore {
         Ok(is_empty)
     }
 
+    pub(crate) async fn is_simulated(&self) -> Result<bool, StoreError> {
+        let statement = "SELECT to_regclass('rhae.simulated_clock') IS NOT NULL";
+        Ok(sqlx::query_scalar(statement).fetch_one(&self.pool).await?)
+    }
+
     pub(crate) async fn set_simulated_time(&self, now_ms: u64) -> Result<(), StoreError> {
         sqlx::query("UPDATE rhae.simulated_clock SET now_ms = $1")
             .bind(now_ms.cast_signed())

@@ -29,6 +29,10 @@ impl Readers {
         }
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Runs `work` with a connection as soon as one is free.
     pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
     where

@@ -17,6 +17,7 @@ mod servers;
 mod shares;
 mod sharing;
 mod silence;
+mod simulations;
 mod snapshots;
 mod studies;
 mod summaries;

@@ -1,3 +1,0 @@
-//! A whole study through the REST API.
-
-mod study;
