@@ -45,6 +45,7 @@ mod snapshots;
 mod study;
 mod study_baselines;
 mod study_fixture;
+mod study_simulation;
 mod tiers;
 mod validate;
 mod workers;
