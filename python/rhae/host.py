@@ -56,7 +56,7 @@ class Refused(Exception):
 class Play:
     """One play. It has its own module and random states, which isolate it from other plays."""
 
-    def __init__(self, game: Any, module: types.ModuleType, randomness: Any) -> None:
+    def __init__(self, game: Any, module: types.ModuleType, randomness: Any, initial: Any) -> None:
         self.game = game
         self.module = module
         self.randomness = randomness
@@ -67,6 +67,8 @@ class Play:
         self.modules: list[types.ModuleType] | None = None
         # The variables while another play is current, if plays share the modules.
         self.variables: Any = None
+        # The variables of the module before the game was created, to which LOAD returns.
+        self.initial = initial
 
 
 class GameUnpickler(pickle.Unpickler):
@@ -112,12 +114,12 @@ class Host:
         self.current = None
         random.seed(seed)
         self.numpy.random.seed(seed % 2**32)
-        module = self.new_module()
+        module, initial = self.new_module()
         game_class = getattr(module, self.class_name, None)
         if not isinstance(game_class, type) or not issubclass(game_class, self.engine.ARCBaseGame):
             raise Refused(f"the file has no class `{self.class_name}` that extends ARCBaseGame")
         arguments = {"seed": seed} if "seed" in inspect.signature(game_class).parameters else {}
-        self.plays[play] = Play(game_class(**arguments), module, None)
+        self.plays[play] = Play(game_class(**arguments), module, None, initial)
         self.current = play
         return self.act(play, 0, 0, 0)
 
@@ -129,7 +131,7 @@ class Host:
 
     def fork(self, play: int, other: int) -> None:
         original = self.enter(play)
-        copied = Play(self.copy_of(original.game), original.module, self.randomness())
+        copied = Play(self.copy_of(original.game), original.module, self.randomness(), original.initial)
         copied.seen = original.seen
         if self.mementos is not None:
             # From now on, the variables of the module are saved and restored with each of the two.
@@ -138,20 +140,22 @@ class Host:
         self.plays[other] = copied
 
     def save(self, play: int) -> bytes:
-        game = self.enter(play).game
+        entered = self.enter(play)
         if not self.supports_copies():
             raise Impossible("games on the official engine cannot be pickled")
+        if entered.initial is not None and not entered.initial.is_current():
+            raise Impossible("the game keeps state in variables of its module, which pickles omit")
         try:
-            return pickle.dumps((game, self.randomness()), protocol=5)
+            return pickle.dumps((entered.game, self.randomness()), protocol=5)
         except Exception as error:
             raise Impossible(reason(error, self.file)) from error
 
     def load(self, play: int, data: bytes) -> None:
         self.suspend()
         self.current = None
-        module = self.new_module()
+        module, initial = self.new_module()
         game, randomness = GameUnpickler(data, module).load()
-        self.plays[play] = Play(game, module, randomness)
+        self.plays[play] = Play(game, module, randomness, initial)
 
     def state(self, play: int, flags: int) -> bytes:
         """Returns a key that distinguishes states with identical frames, and the listed clicks.
@@ -211,7 +215,8 @@ class Host:
     def supports_copies(self) -> bool:
         return self.name.startswith("rhae")
 
-    def new_module(self) -> types.ModuleType:
+    def new_module(self) -> tuple[types.ModuleType, Any]:
+        """Returns a new module of the game, and its variables."""
         if self.code is None:
             # The source is compiled here rather than in the constructor, so that an error is reported
             # as a failure of the play.
@@ -222,7 +227,7 @@ class Host:
         # Data classes and pickles look the module up by its name.
         sys.modules[module.__name__] = module
         exec(self.code, module.__dict__)
-        return module
+        return module, None if self.mementos is None else self.mementos.RECORDER.capture(None, [module])
 
     def action_input(self, action: int, x: int, y: int) -> Any:
         data = {"x": x, "y": y} if action == 6 else {}

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from program import EXAMPLES, FIXTURES, hosting, program, rhae, rhae_json, serving
 
+from rhae import make
+
 #: The shortest solution of each level of the example game.
 WIN = [
     *[2, 2, 2, 4, 4],
@@ -68,6 +70,38 @@ def test_host_uses_the_drop_in_engine(tmp_path: Path) -> None:
         seen = official(url, "ONLINE", "theirs", tmp_path, "en31", [1])
     assert seen["color"] == 14
     assert seen["state"] == "WIN"
+
+
+@pytest.mark.parametrize("counts_in_module", [True, False])
+def test_saved_play_continues_with_the_state_of_its_module(tmp_path: Path, counts_in_module: bool) -> None:
+    """A pickle of a game lacks the variables of its module.
+
+    If an action has changed them, the actions are repeated instead.
+    """
+    folder = tmp_path / "mv44" / "v1"
+    folder.mkdir(parents=True)
+    (folder / "metadata.json").write_text(json.dumps({"game_id": "mv44-v1", "class_name": "Mv44", "baseline_actions": [99]}))
+    (folder / "mv44.py").write_text(
+        "from arcengine import ARCBaseGame, Level, Sprite\n"
+        f"steps = [0] if {counts_in_module} else None\n"
+        "class Mv44(ARCBaseGame):\n"
+        "    def __init__(self, seed=0):\n"
+        "        self.steps = [0] if steps is None else None\n"
+        "        super().__init__('mv44', [Level([Sprite([[1]], name='mark')], (1, 1))], available_actions=[1])\n"
+        "    def step(self):\n"
+        "        counter = self.steps or steps\n"
+        "        counter[0] += self.action.id.value\n"
+        "        self.current_level.get_sprites()[0].color_remap(None, counter[0] % 16)\n"
+        "        self.complete_action()\n"
+    )
+    environment = make("mv44", games_dir=tmp_path)
+    play: Any = environment.unwrapped._play
+    for _ in range(3):
+        play.act(1, 0, 0)
+    saved = play.save()
+    assert (b"Mv44" in saved) != counts_in_module
+    restored = environment.unwrapped._open("mv44", saved)
+    assert [restored.act(1, 0, 0).frames[-1][32, 32] for _ in range(2)] == [4, 5]
 
 
 #: The official client. It reads a request from standard input; the last line of its output is the
