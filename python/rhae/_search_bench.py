@@ -27,12 +27,12 @@ def main(arguments: list[str]) -> None:
     sys.modules[module.__name__] = module
     exec(compile(sys.stdin.read(), "game.py", "exec"), module.__dict__)
     game = getattr(module, class_name)()
-    game.perform_action(engine.ActionInput(id=engine.GameAction.RESET), raw=True)
-    print(json.dumps(measure(engine, game, int(max_states))))
+    opened = game.perform_action(engine.ActionInput(id=engine.GameAction.RESET), raw=True)
+    print(json.dumps(measure(engine, game, key_of(opened), int(max_states))))
 
 
-def measure(engine: Any, game: Any, max_states: int) -> dict[str, Any]:
-    """Expands up to `max_states` states in breadth-first order.
+def measure(engine: Any, game: Any, root: bytes, max_states: int) -> dict[str, Any]:
+    """Expands up to `max_states` states in breadth-first order. `root` is the key of the first one.
 
     The collector of cyclic garbage is off, as in a game's process that searches.
     """
@@ -43,7 +43,7 @@ def measure(engine: Any, game: Any, max_states: int) -> dict[str, Any]:
     gc.collect()
     gc.freeze()
     gc.disable()
-    known, frontier, states, edges = {b""}, [game], 1, 0
+    known, frontier, states, edges = {root}, [game], 1, 0
     expanded = 0
     started = time.perf_counter()
     while frontier and expanded < max_states:

@@ -76,6 +76,12 @@ def test_graph_does_not_depend_on_the_way_in_which_states_are_expanded(
         assert explored(tmp_path, game, folder, "--jobs", jobs, *limit) == expected, jobs
 
 
+def test_benchmark_compares_searches_of_the_same_states(tmp_path: Path) -> None:
+    games = write_game(tmp_path, "wa01", WALK)
+    measured = rhae_json(tmp_path, "bench", "hosted", "wa01", *hosting(games))
+    assert (measured["nodes"], measured["edges"], measured["same_size"]) == (256, 1024, True)
+
+
 def test_deep_identity_gives_the_same_graph(tmp_path: Path) -> None:
     flags = ["--deep", "--nodes", "15", "--checks", "5"]
     expected = explored(tmp_path, "wk31", FIXTURES, "--step-by-step", *flags)
