@@ -99,6 +99,13 @@ impl Frame {
         if x >= right {
             return;
         }
+        if x + 1 == right {
+            // A line of single cells is faster without a fill for each row.
+            for row in y..bottom {
+                self.cells[row * SIZE + x] = color;
+            }
+            return;
+        }
         for row in y..bottom {
             self.cells[row * SIZE + x..row * SIZE + right].fill(color);
         }

@@ -22,6 +22,7 @@ use rhae_engine::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::flash::flash;
 use breath::{Breath, CellSet, Fate, Pieces, breathe, cells};
 use draw::Mark;
 
@@ -185,7 +186,9 @@ impl Game for Fm36 {
 
 /// Blinks `mark`, which shows the reason for a refusal, or a win.
 fn blink(level: &Level, board: &Board, mark: Mark, sink: &mut impl FrameSink) {
-    for lit in [true, false, true] {
-        sink.frame(|frame| draw::marked(level, board, mark, lit, frame));
-    }
+    flash(
+        sink,
+        |frame| draw::settled(level, board, frame),
+        |frame| draw::mark(level, mark, frame),
+    );
 }

@@ -22,6 +22,7 @@ use rhae_engine::{
     Packer, State, StateOf, Unpacker,
 };
 
+use crate::flash::flash;
 use draw::{Mark, Target};
 use minds::{Board, House, MAX_CORDS, MAX_CREATURES, Room, Walk, look, walk};
 
@@ -199,7 +200,9 @@ fn end_turn(level: &Level, board: &Board, sink: &mut impl FrameSink) -> Outcome 
 
 /// Blinks `mark`, which shows the reason for a refusal, or a win.
 fn blink(level: &Level, board: &Board, mark: Mark, sink: &mut impl FrameSink) {
-    for lit in [true, false, true] {
-        sink.frame(|frame| draw::marked(level, board, mark, lit, frame));
-    }
+    flash(
+        sink,
+        |frame| draw::settled(level, board, frame),
+        |frame| draw::mark(level, board, mark, frame),
+    );
 }

@@ -23,6 +23,7 @@ use rhae_engine::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::flash::flash;
 use draw::Mark;
 use habit::{Cell, CellSet, Creatures, Habit, MAX_CREATURES, Step, bit, turn};
 
@@ -231,7 +232,9 @@ fn select(level: &Level, board: &mut Board, x: u8, y: u8, sink: &mut impl FrameS
 
 /// Blinks `mark`, which shows the reason for a refusal, or a win.
 fn blink(level: &Level, board: &Board, mark: Mark, sink: &mut impl FrameSink) {
-    for lit in [true, false, true] {
-        sink.frame(|frame| draw::marked(level, board, mark, lit, frame));
-    }
+    flash(
+        sink,
+        |frame| draw::settled(level, board, frame),
+        |frame| draw::mark(level, board, mark, frame),
+    );
 }

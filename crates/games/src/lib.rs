@@ -31,6 +31,7 @@
 mod builtin;
 mod bx20;
 mod first_frames;
+mod flash;
 mod fm36;
 mod gr45;
 mod hk26;

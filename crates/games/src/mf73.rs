@@ -26,6 +26,7 @@ use rhae_engine::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::flash::flash;
 use draw::Mark;
 use settle::{Cell, Drops, Lean, MAX_DROPS, Room, settle};
 
@@ -67,7 +68,8 @@ pub(crate) struct Level {
     start: Drops,
     /// The vessels: their cells and the substances that they must hold.
     vessels: Vec<(Cell, usize)>,
-    background: Frame,
+    /// The background at each temperature.
+    backgrounds: Vec<Frame>,
 }
 
 impl Level {
@@ -234,7 +236,9 @@ fn restart(level: &Level, state: &mut StateOf<Mf73>, sink: &mut impl FrameSink) 
 
 /// Shows the reason of a refusal, a win or a loss.
 fn blink(level: &Level, state: &StateOf<Mf73>, mark: Mark, sink: &mut impl FrameSink) {
-    for lit in [true, false, true] {
-        sink.frame(|frame| draw::marked(level, state, mark, lit, frame));
-    }
+    flash(
+        sink,
+        |frame| draw::settled(level, state, frame),
+        |frame| draw::mark(level, state, mark, frame),
+    );
 }

@@ -23,6 +23,7 @@ use rhae_engine::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::flash::flash;
 use beat::{Call, Cell, Creatures, Field, Interval, Lights, MAX_CREATURES, advanced, bit, calls};
 use draw::Mark;
 
@@ -170,7 +171,9 @@ impl Game for Ur63 {
 
 /// Blinks `mark`, which shows a win or a restart.
 fn blink(level: &Level, board: &Board, mark: Mark, sink: &mut impl FrameSink) {
-    for lit in [true, false, true] {
-        sink.frame(|frame| draw::marked(level, board, mark, lit, frame));
-    }
+    flash(
+        sink,
+        |frame| draw::settled(level, board, frame),
+        |frame| draw::mark(level, mark, frame),
+    );
 }

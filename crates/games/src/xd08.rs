@@ -25,6 +25,7 @@ use rhae_engine::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::flash::flash;
 use draw::{Mark, Picture};
 use tower::{Fall, MAX_SLABS, Places, Tower};
 
@@ -210,7 +211,9 @@ fn topple(
 
 /// Blinks `mark`, which shows the reason for a refusal, a win or a loss.
 fn blink(level: &Level, state: &StateOf<Xd08>, mark: Mark, sink: &mut impl FrameSink) {
-    for lit in [true, false, true] {
-        sink.frame(|frame| draw::marked(level, state, mark, lit, frame));
-    }
+    flash(
+        sink,
+        |frame| draw::settled(level, state, frame),
+        |frame| draw::mark(level, state, mark, frame),
+    );
 }

@@ -26,6 +26,7 @@ use rhae_engine::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::flash::flash;
 use crystal::{CELLS, CellSet, Click, Effect, cells, neighbours};
 use draw::Look;
 
@@ -115,9 +116,11 @@ impl Game for Xe92 {
         board.ice = click.after;
         board.pips -= 1;
         if board.ice == level.wanted {
-            for lit in [true, false, true] {
-                sink.frame(|frame| draw::won(level, board, lit, frame));
-            }
+            flash(
+                sink,
+                |frame| draw::settled(level, board, frame),
+                |frame| draw::won(board, frame),
+            );
             return Outcome::LevelWon;
         }
         if board.pips == 0 {
@@ -183,7 +186,9 @@ fn show_images<S: FrameSink>(level: &Level, board: &Board, click: &Click, sink: 
 }
 
 fn show_refusal(level: &Level, board: &Board, look: Look, sink: &mut impl FrameSink) {
-    for lit in [true, false, true] {
-        sink.frame(|frame| draw::refused(level, board, look, lit, frame));
-    }
+    flash(
+        sink,
+        |frame| draw::settled(level, board, frame),
+        |frame| draw::refused(level, board, look, frame),
+    );
 }

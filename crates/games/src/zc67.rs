@@ -26,6 +26,7 @@ use rhae_engine::{
     Outcome, Packer, State, StateOf, Unpacker,
 };
 
+use crate::flash::flash;
 use crew::{Board, NO_PASSENGER, Run, Sea, run};
 use draw::Mark;
 
@@ -186,7 +187,9 @@ fn blink(
     mark: Mark,
     sink: &mut impl FrameSink,
 ) {
-    for lit in [true, false, true] {
-        sink.frame(|frame| draw::marked(level, board, vote, mark, lit, frame));
-    }
+    flash(
+        sink,
+        |frame| draw::voting(level, board, vote, frame),
+        |frame| draw::mark(level, board, vote, mark, frame),
+    );
 }

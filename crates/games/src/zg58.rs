@@ -26,6 +26,7 @@ use rhae_engine::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::flash::flash;
 use band::{BANDS, Band, Cell, CellSet, MAX_BEADS, PegSet, Step, bit, steps};
 use draw::{Line, Mark};
 
@@ -217,7 +218,9 @@ fn click(level: &Level, board: &mut Board, x: u8, y: u8, sink: &mut impl FrameSi
 
 /// Blinks `mark`, which shows the reason for a refusal, or a win.
 fn blink(level: &Level, board: &Board, mark: Mark, sink: &mut impl FrameSink) {
-    for lit in [true, false, true] {
-        sink.frame(|frame| draw::marked(level, board, mark, lit, frame));
-    }
+    flash(
+        sink,
+        |frame| draw::settled(level, board, frame),
+        |frame| draw::mark(level, board, mark, frame),
+    );
 }

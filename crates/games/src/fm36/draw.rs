@@ -191,12 +191,8 @@ fn show_obstacle(piece: Cell, way: (isize, isize), fate: Fate, frame: &mut Frame
     }
 }
 
-/// Draws a state, and the mark if it is `lit`.
-pub(super) fn marked(level: &Level, board: &Board, mark: Mark, lit: bool, frame: &mut Frame) {
-    settled(level, board, frame);
-    if !lit {
-        return;
-    }
+/// Draws a mark over a state.
+pub(super) fn mark(level: &Level, mark: Mark, frame: &mut Frame) {
     match mark {
         Mark::Border => frame.outline(ORIGIN - 1, ORIGIN - 1, BOARD + 2, BOARD + 2, ALERT),
         Mark::Cell(cell) => {

@@ -15,6 +15,7 @@ use rhae_engine::{Frame, FrameSink};
 
 use super::Level;
 use super::minds::{Board, MAX_CORDS, MAX_CREATURES, NOWHERE, Opening, Pull, Room, Way};
+use crate::flash::flash;
 
 /// The distance from one room to the next, and the width of the wall between them.
 const PITCH: usize = 20;
@@ -446,17 +447,16 @@ pub(super) fn ride(level: &Level, board: &Board, goal: Room, sink: &mut impl Fra
 
 /// Shows a creature that eats the fruit.
 pub(super) fn meal(level: &Level, board: &Board, sink: &mut impl FrameSink) {
-    for lit in [false, true, false, true] {
-        sink.frame(|frame| marked(level, board, Mark::Eater, lit, frame));
-    }
+    sink.frame(|frame| settled(level, board, frame));
+    flash(
+        sink,
+        |frame| settled(level, board, frame),
+        |frame| mark(level, board, Mark::Eater, frame),
+    );
 }
 
-/// Draws a state, and the mark if it is `lit`.
-pub(super) fn marked(level: &Level, board: &Board, mark: Mark, lit: bool, frame: &mut Frame) {
-    settled(level, board, frame);
-    if !lit {
-        return;
-    }
+/// Draws a mark over a state.
+pub(super) fn mark(level: &Level, board: &Board, mark: Mark, frame: &mut Frame) {
     match mark {
         Mark::Outside => {
             let (left, top) = house_corner(level);

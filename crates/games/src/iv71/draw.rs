@@ -83,6 +83,10 @@ pub(super) fn background(level: &Level) -> Frame {
             frame.block::<BODY, BODY>(x + 1, y + 1, FLOOR);
         }
     }
+    for (&nest, &body) in level.nests.iter().zip(&BODIES).take(level.count) {
+        let (x, y) = corner(nest);
+        frame.outline(x, y, CELL, CELL, body);
+    }
     frame
 }
 
@@ -112,14 +116,14 @@ pub(super) fn settled(level: &Level, board: &Board, frame: &mut Frame) {
     draw_selection(board, frame);
 }
 
-/// Draws the field and the nests.
+/// Draws the field with the nests. The background contains them in the colours of their creatures.
 fn ground(level: &Level, board: &Board, frame: &mut Frame) {
     frame.copy_from(&level.background);
-    for (creature, &body) in BODIES.iter().enumerate().take(level.count) {
-        let (x, y) = corner(level.nests[creature]);
-        let is_home = level.is_home(&board.creatures, creature);
-        let color = if is_home { HOME } else { body };
-        frame.outline(x, y, CELL, CELL, color);
+    for creature in 0..level.count {
+        if level.is_home(&board.creatures, creature) {
+            let (x, y) = corner(level.nests[creature]);
+            frame.outline(x, y, CELL, CELL, HOME);
+        }
     }
 }
 
@@ -263,12 +267,8 @@ pub(super) fn falling(
     }
 }
 
-/// Draws a state, and the mark if it is `lit`.
-pub(super) fn marked(level: &Level, board: &Board, mark: Mark, lit: bool, frame: &mut Frame) {
-    settled(level, board, frame);
-    if !lit {
-        return;
-    }
+/// Draws a mark over a state.
+pub(super) fn mark(level: &Level, board: &Board, mark: Mark, frame: &mut Frame) {
     match mark {
         Mark::Rim => rim(frame, ALERT),
         Mark::Creature(creature) => {

@@ -63,8 +63,20 @@ const fn corner(cell: Cell) -> (usize, usize) {
     (LEFT + cell % WIDTH * CELL, TOP + cell / WIDTH * CELL)
 }
 
+/// Draws everything that changes only with the temperature, for each temperature.
+pub(super) fn backgrounds(level: &Level) -> Vec<Frame> {
+    let at = |temperature: u8| {
+        let mut frame = background(level);
+        band(&mut frame, level, temperature, AIR);
+        let (top, height) = band_rows(level, temperature);
+        frame.outline(0, top, SCALE_WIDTH, height, LIT);
+        frame
+    };
+    (0..=level.hottest).map(at).collect()
+}
+
 /// Draws everything that never changes during a level.
-pub(super) fn background(level: &Level) -> Frame {
+fn background(level: &Level) -> Frame {
     let mut frame = Frame::filled(OUTSIDE);
     let room = &level.room;
     for cell in 0..(level.rows * WIDTH) as Cell {
@@ -157,10 +169,7 @@ fn vessel(frame: &mut Frame, cell: Cell, color: u8) {
 
 /// Draws a state at rest.
 pub(super) fn settled(level: &Level, state: &StateOf<Mf73>, frame: &mut Frame) {
-    frame.copy_from(&level.background);
-    band(frame, level, state.board.temperature, AIR);
-    let (top, height) = band_rows(level, state.board.temperature);
-    frame.outline(0, top, SCALE_WIDTH, height, LIT);
+    frame.copy_from(&level.backgrounds[usize::from(state.board.temperature)]);
     for drop in 0..level.room.drop_count {
         draw_drop(level, state, drop, frame);
     }
@@ -222,18 +231,8 @@ pub(super) fn moving(level: &Level, state: &StateOf<Mf73>, lean: Lean, frame: &m
     frame.rect(x, TOP, 1, level.rows * CELL, ROCK_EDGE);
 }
 
-/// Draws a state with a mark, which is lit in every other frame.
-pub(super) fn marked(
-    level: &Level,
-    state: &StateOf<Mf73>,
-    mark: Mark,
-    lit: bool,
-    frame: &mut Frame,
-) {
-    settled(level, state, frame);
-    if !lit {
-        return;
-    }
+/// Draws a mark over a state.
+pub(super) fn mark(level: &Level, state: &StateOf<Mf73>, mark: Mark, frame: &mut Frame) {
     match mark {
         Mark::EndOfScale => {
             let (top, height) = band_rows(level, state.board.temperature);

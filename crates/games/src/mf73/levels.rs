@@ -191,9 +191,9 @@ pub(super) fn level(index: LevelIndex) -> Level {
         rows: map.height(),
         start,
         vessels,
-        background: Frame::filled(0),
+        backgrounds: Vec::new(),
     };
-    level.background = draw::background(&level);
+    level.backgrounds = draw::backgrounds(&level);
     level
 }
 

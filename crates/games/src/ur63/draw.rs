@@ -18,6 +18,8 @@ const MIDDLE: usize = 32;
 /// The length and thickness of a lamp, and the distance from one lamp to the next.
 const LAMP_LENGTH: usize = 20;
 const LAMP_THICKNESS: usize = 2;
+/// The length of the white middle of a lit lamp.
+const LIT_LENGTH: usize = LAMP_LENGTH - 12;
 const LAMP_PITCH: usize = 3;
 /// The distance of the first lamp from the field.
 const LAMP_GAP: usize = 2;
@@ -135,8 +137,12 @@ const fn lamp_area(level: &Level, direction: Direction, lamp: u8) -> (usize, usi
 /// Draws a lamp, counted from 1, or the edge of the field for lamp 0.
 fn draw_lamp(level: &Level, direction: Direction, lamp: u8, color: u8, frame: &mut Frame) {
     if lamp > 0 {
-        let (x, y, width, height) = lamp_area(level, direction, lamp);
-        frame.rect(x, y, width, height, color);
+        let (x, y, ..) = lamp_area(level, direction, lamp);
+        if direction.is_sideways() {
+            frame.block::<LAMP_THICKNESS, LAMP_LENGTH>(x, y, color);
+        } else {
+            frame.block::<LAMP_LENGTH, LAMP_THICKNESS>(x, y, color);
+        }
         return;
     }
     let (left, top) = field_corner(level);
@@ -165,12 +171,12 @@ fn ground(level: &Level, board: &Board, frame: &mut Frame) {
         let lamp = board.lights[direction as usize];
         draw_lamp(level, direction, lamp, COLORS[usize::from(lamp)], frame);
         if lamp > 0 {
-            let (x, y, width, height) = lamp_area(level, direction, lamp);
+            let (x, y, ..) = lamp_area(level, direction, lamp);
             // The middle of a lit lamp is white.
             if direction.is_sideways() {
-                frame.rect(x, y + 6, width, height - 12, LIT);
+                frame.block::<LAMP_THICKNESS, LIT_LENGTH>(x, y + 6, LIT);
             } else {
-                frame.rect(x + 6, y, width - 12, height, LIT);
+                frame.block::<LIT_LENGTH, LAMP_THICKNESS>(x + 6, y, LIT);
             }
         }
     }
@@ -245,12 +251,8 @@ pub(super) fn moving(
     }
 }
 
-/// Draws a state, and the mark if it is `lit`.
-pub(super) fn marked(level: &Level, board: &Board, mark: Mark, lit: bool, frame: &mut Frame) {
-    settled(level, board, frame);
-    if !lit {
-        return;
-    }
+/// Draws a mark over a state.
+pub(super) fn mark(level: &Level, mark: Mark, frame: &mut Frame) {
     match mark {
         Mark::Pit(cell) => {
             let (x, y) = corner(level, cell);

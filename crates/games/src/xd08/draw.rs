@@ -115,8 +115,8 @@ fn scene(level: &Level, state: &StateOf<Xd08>, corners: &Corners, frame: &mut Fr
         level.pictures[slab][usize::from(piece.contains(&slab))].draw(corner, frame);
     }
     draw_wanted(level, state, false, frame);
-    frame.rect(0, layer_top(chosen), LEFT, LAYER, CHOSEN);
-    frame.rect(RIGHT, layer_top(chosen), 64 - RIGHT, LAYER, CHOSEN);
+    frame.block::<LEFT, LAYER>(0, layer_top(chosen), CHOSEN);
+    frame.block::<{ 64 - RIGHT }, LAYER>(RIGHT, layer_top(chosen), CHOSEN);
     for life in 0..LIVES {
         let left = LIVES_LEFT + usize::from(life) * LIFE_PITCH;
         let color = if life < state.spent { LIFE } else { LOST_LIFE };
@@ -260,18 +260,8 @@ pub(super) fn falling(
     draw_balance(level, state, Some(fall), frame);
 }
 
-/// Draws a state, and the mark if it is `lit`.
-pub(super) fn marked(
-    level: &Level,
-    state: &StateOf<Xd08>,
-    mark: Mark,
-    lit: bool,
-    frame: &mut Frame,
-) {
-    settled(level, state, frame);
-    if !lit {
-        return;
-    }
+/// Draws a mark over a state.
+pub(super) fn mark(level: &Level, state: &StateOf<Xd08>, mark: Mark, frame: &mut Frame) {
     match mark {
         Mark::Chosen => {
             let chosen = usize::from(state.board.chosen);

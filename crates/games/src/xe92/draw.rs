@@ -178,12 +178,8 @@ pub(super) fn images(level: &Level, board: &Board, shown: &[Image], frame: &mut 
     draw_wanted(level, frame);
 }
 
-/// Draws a refused action: what refuses it blinks.
-pub(super) fn refused(level: &Level, board: &Board, look: Look, lit: bool, frame: &mut Frame) {
-    settled(level, board, frame);
-    if !lit {
-        return;
-    }
+/// Draws what refuses an action over a state.
+pub(super) fn refused(level: &Level, board: &Board, look: Look, frame: &mut Frame) {
     match look {
         Look::Outside => {
             let side = SIDE * PITCH + 1;
@@ -210,10 +206,7 @@ pub(super) fn refused(level: &Level, board: &Board, look: Look, lit: bool, frame
     }
 }
 
-/// Draws a won level, lit in every other frame.
-pub(super) fn won(level: &Level, board: &Board, lit: bool, frame: &mut Frame) {
-    settled(level, board, frame);
-    if lit {
-        draw_ice(board.ice, ACTIVE, ICE_EDGE, frame);
-    }
+/// Draws the white crystal of a won level over a state.
+pub(super) fn won(board: &Board, frame: &mut Frame) {
+    draw_ice(board.ice, ACTIVE, ICE_EDGE, frame);
 }

@@ -87,7 +87,7 @@ pub(super) fn passenger_at(level: &Level, x: u8, y: u8) -> Option<usize> {
     (is_in_seat && passenger < level.sea.passengers.len()).then_some(passenger)
 }
 
-/// Draws everything that never changes during a level.
+/// Draws everything that does not change until a passenger gets off.
 pub(super) fn background(level: &Level) -> Frame {
     let mut frame = Frame::filled(OUTSIDE);
     for cell in 0..(WIDTH * HEIGHT) as Cell {
@@ -105,6 +105,16 @@ pub(super) fn background(level: &Level) -> Frame {
     for passenger in 0..level.sea.passengers.len() {
         frame.block::<SEAT, SEAT>(seat_left(passenger), PANEL_TOP, SEAT_FLOOR);
     }
+    for (passenger, &color) in PASSENGERS
+        .iter()
+        .enumerate()
+        .take(level.sea.passengers.len())
+    {
+        let (x, y) = corner(level.sea.passengers[passenger].home);
+        frame.block::<CELL, CELL>(x, y, color);
+        frame.block::<3, 3>(x + 1, y + 1, WATER);
+        draw_passenger(level, passenger, color, &mut frame);
+    }
     frame.block::<RACK, SEAT>(RACK_LEFT, PANEL_TOP, SEAT_FLOOR);
     frame
 }
@@ -114,7 +124,8 @@ pub(super) fn settled(level: &Level, board: &Board, frame: &mut Frame) {
     voting(level, board, None, frame);
 }
 
-/// Draws a state while a vote is counted.
+/// Draws a state while a vote is counted. A home is filled and its seat empty when the passenger
+/// has got off.
 pub(super) fn voting(level: &Level, board: &Board, vote: Option<Direction>, frame: &mut Frame) {
     frame.copy_from(&level.background);
     for (passenger, &color) in PASSENGERS
@@ -122,8 +133,13 @@ pub(super) fn voting(level: &Level, board: &Board, vote: Option<Direction>, fram
         .enumerate()
         .take(level.sea.passengers.len())
     {
-        draw_home(level, board, passenger, color, frame);
-        draw_seat(level, board, passenger, color, frame);
+        if !board.is_aboard(passenger) {
+            let (x, y) = corner(level.sea.passengers[passenger].home);
+            frame.block::<CELL, CELL>(x, y, color);
+            frame.block::<SEAT, SEAT>(seat_left(passenger), PANEL_TOP, SEAT_FLOOR);
+        } else if board.is_blindfolded(passenger) {
+            frame.block::<SEAT, 2>(seat_left(passenger), PANEL_TOP + 3, BLINDFOLD);
+        }
     }
     if board.blindfolded == NO_PASSENGER {
         frame.block::<3, 2>(RACK_LEFT + 1, PANEL_TOP + 3, BLINDFOLD);
@@ -134,20 +150,8 @@ pub(super) fn voting(level: &Level, board: &Board, vote: Option<Direction>, fram
     draw_pulls(level, board, vote, frame);
 }
 
-/// Draws the home of a passenger, which is filled when the passenger is there.
-fn draw_home(level: &Level, board: &Board, passenger: usize, color: u8, frame: &mut Frame) {
-    let (x, y) = corner(level.sea.passengers[passenger].home);
-    frame.block::<CELL, CELL>(x, y, color);
-    if board.is_aboard(passenger) {
-        frame.block::<3, 3>(x + 1, y + 1, WATER);
-    }
-}
-
-/// Draws a passenger in the panel, or its empty seat.
-fn draw_seat(level: &Level, board: &Board, passenger: usize, color: u8, frame: &mut Frame) {
-    if !board.is_aboard(passenger) {
-        return;
-    }
+/// Draws a passenger in its seat.
+fn draw_passenger(level: &Level, passenger: usize, color: u8, frame: &mut Frame) {
     let left = seat_left(passenger);
     let kind = level.sea.passengers[passenger].kind;
     if kind == Kind::Big {
@@ -159,9 +163,6 @@ fn draw_seat(level: &Level, board: &Board, passenger: usize, color: u8, frame: &
         Kind::Echo => frame.block::<2, 2>(left + 3, PANEL_TOP + 3, CORE_ECHO),
         Kind::Contrarian => frame.block::<2, 2>(left + 3, PANEL_TOP + 3, CORE_CONTRARIAN),
         Kind::Plain | Kind::Big => {}
-    }
-    if board.is_blindfolded(passenger) {
-        frame.block::<SEAT, 2>(left, PANEL_TOP + 3, BLINDFOLD);
     }
 }
 
@@ -206,19 +207,14 @@ fn pull_corner(direction: Direction, index: u8, totals: &Pulls) -> (usize, usize
     }
 }
 
-/// Draws a state, and the mark if it is `lit`.
-pub(super) fn marked(
+/// Draws a mark over a state.
+pub(super) fn mark(
     level: &Level,
     board: &Board,
     vote: Option<Direction>,
     mark: Mark,
-    lit: bool,
     frame: &mut Frame,
 ) {
-    voting(level, board, vote, frame);
-    if !lit {
-        return;
-    }
     match mark {
         Mark::Panel => {
             for passenger in 0..level.sea.passengers.len() {

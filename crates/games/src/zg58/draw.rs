@@ -9,7 +9,7 @@
 #[cfg(test)]
 mod things;
 
-use rhae_engine::{Direction, Frame};
+use rhae_engine::{CELLS, Direction, Frame};
 
 use super::band::{BANDS, Band, Cell, CellSet, MAX_BEADS, PegSet, Point, SIDE, Step, bit};
 use super::{Board, Level};
@@ -104,19 +104,15 @@ pub(super) fn settled(level: &Level, board: &Board, frame: &mut Frame) {
 fn ground(level: &Level, board: &Board, frame: &mut Frame) {
     frame.copy_from(&level.background);
     let [first, second] = level.inside(board);
-    for (cell, tint) in cells(first)
-        .map(|cell| (cell, TINTS[0]))
-        .chain(cells(second).map(|cell| (cell, TINTS[1])))
-    {
-        if level.rocks & bit(cell) != 0 {
-            continue;
-        }
-        let (x, y) = corner(cell);
-        frame.block::<7, 7>(x + 1, y + 1, tint);
-        if first & second & bit(cell) != 0 {
-            for step in (0..7 * 7).step_by(2) {
-                frame.set(x + 1 + step % 7, y + 1 + step / 7, TINTS[0]);
-            }
+    let floor = !level.rocks;
+    for (set, tiles) in [
+        (first & !second, &FIRST_TILE),
+        (second & !first, &SECOND_TILE),
+        (first & second, &SHARED_TILE),
+    ] {
+        for cell in cells(set & floor) {
+            let (x, y) = corner(cell);
+            frame.stamp(x, y + 1, tiles);
         }
     }
     for (bead, &body) in BEADS.iter().enumerate().take(level.count) {
@@ -133,6 +129,25 @@ fn ground(level: &Level, board: &Board, frame: &mut Frame) {
     }
 }
 
+/// The floor of a cell, with the line to the left of it.
+type Tile = [[u8; CELL]; CELL - 1];
+
+const FIRST_TILE: Tile = tile(TINTS[0], TINTS[0]);
+const SECOND_TILE: Tile = tile(TINTS[1], TINTS[1]);
+const SHARED_TILE: Tile = tile(TINTS[0], TINTS[1]);
+
+/// Returns a floor that is chequered in two colours.
+const fn tile(even: u8, odd: u8) -> Tile {
+    let mut tile = [[LINE; CELL]; CELL - 1];
+    let mut at = 0;
+    while at < (CELL - 1) * (CELL - 1) {
+        let color = if at.is_multiple_of(2) { even } else { odd };
+        tile[at / (CELL - 1)][1 + at % (CELL - 1)] = color;
+        at += 1;
+    }
+    tile
+}
+
 fn cells(mut set: CellSet) -> impl Iterator<Item = Cell> {
     std::iter::from_fn(move || {
         let cell = set.trailing_zeros() as Cell;
@@ -146,15 +161,19 @@ fn cells(mut set: CellSet) -> impl Iterator<Item = Cell> {
 /// Draws the line of a band, and its pegs.
 fn draw_band(level: &Level, board: &Board, band: usize, color: u8, frame: &mut Frame) {
     let pegs = &level.bands[band].pegs;
+    let cells = frame.cells_mut();
     for &index in &level.lines[band][usize::from(board.enclosed[band])] {
-        frame.cells_mut()[usize::from(index)] = color;
+        // The remainder changes no index. It shows the compiler that all indices are valid.
+        cells[usize::from(index) % CELLS] = color;
     }
+    let free = [[color; 3]; 3];
+    let mut enclosed = free;
+    enclosed[1][1] = LIT;
     for (peg, &point) in pegs.iter().enumerate() {
         let (x, y) = pixel(point);
-        frame.block::<3, 3>(usize::from(x) - 1, usize::from(y) - 1, color);
-        if board.enclosed[band] >> peg & 1 == 1 {
-            frame.set(usize::from(x), usize::from(y), LIT);
-        }
+        let is_enclosed = board.enclosed[band] >> peg & 1 == 1;
+        let dot = if is_enclosed { &enclosed } else { &free };
+        frame.stamp(usize::from(x) - 1, usize::from(y) - 1, dot);
     }
 }
 
@@ -221,12 +240,8 @@ pub(super) fn moving(level: &Level, board: &Board, steps: &[Step; MAX_BEADS], fr
     }
 }
 
-/// Draws a state, and the mark if it is `lit`.
-pub(super) fn marked(level: &Level, board: &Board, mark: Mark, lit: bool, frame: &mut Frame) {
-    settled(level, board, frame);
-    if !lit {
-        return;
-    }
+/// Draws a mark over a state.
+pub(super) fn mark(level: &Level, board: &Board, mark: Mark, frame: &mut Frame) {
     match mark {
         Mark::Border => frame.outline(ORIGIN - 1, ORIGIN - 1, BOARD + 3, BOARD + 3, ALERT),
         Mark::Peg(band, peg) => {
