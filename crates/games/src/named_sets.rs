@@ -42,7 +42,7 @@ enum NamedSetsError {
 /// ```
 /// let sets = rhae_games::named_sets();
 /// assert_eq!(sets["demo"].len(), rhae_games::ALL.len());
-/// assert!(sets["easy"].iter().any(|id| id.as_str() == "kq19-v1"));
+/// assert!(sets["easy"].iter().any(|id| id.as_str() == "ym39-v1"));
 /// ```
 pub fn named_sets() -> &'static BTreeMap<String, Vec<GameId>> {
     &SETS

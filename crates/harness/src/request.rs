@@ -453,7 +453,7 @@ pub fn selected_games(
 /// use rhae_harness::select_games;
 ///
 /// let easy = select_games(&Builtin, "easy")?;
-/// assert_eq!(select_games(&Builtin, "easy,kq19")?, easy);
+/// assert_eq!(select_games(&Builtin, "easy,ym39")?, easy);
 /// assert!(select_games(&Builtin, "kq19,kq19-v1").is_err());
 /// # Ok::<(), rhae_harness::HarnessError>(())
 /// ```

@@ -3,7 +3,7 @@
 //! `#` is rock, `v` a vent, `=` a grate, `A` to `C` are drops of three substances, and `a` to `c` the
 //! vessels for them. The comment before each level says what the level teaches.
 
-use rhae_engine::{Frame, LevelIndex, TextMap};
+use rhae_engine::{LevelIndex, TextMap};
 
 use super::settle::{Cell, CellSet, MAX_DROPS, NOWHERE, Points, Room, WIDTH, bit};
 use super::{Level, draw};

@@ -105,14 +105,14 @@ fn ground(level: &Level, board: &Board, frame: &mut Frame) {
     frame.copy_from(&level.background);
     let [first, second] = level.inside(board);
     let floor = !level.rocks;
-    for (set, tiles) in [
+    for (set, tile) in [
         (first & !second, &FIRST_TILE),
         (second & !first, &SECOND_TILE),
         (first & second, &SHARED_TILE),
     ] {
         for cell in cells(set & floor) {
             let (x, y) = corner(cell);
-            frame.stamp(x, y + 1, tiles);
+            frame.stamp(x, y + 1, tile);
         }
     }
     for (bead, &body) in BEADS.iter().enumerate().take(level.count) {
