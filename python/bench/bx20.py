@@ -23,11 +23,11 @@ PLANTS = {"A": 14, "B": 10, "C": 7, "X": 15}
 STEPS = ((0, -1), (1, 0), (0, 1), (-1, 0))
 
 MAPS = [
-    "++mmmm+++++/+.........+/+.........m/+.........m/+......a..m/+.........m/+.........+/+.........+/+..A......+/+.........+/+++++++++++",
+    "+++mmmmm+++/+.........+/+.........+/+......a..+/+..^......+/+..^......m/+..^......m/+..^......m/+..A......+/+.........+/+++++++++++",
     "+++++++++++/+....B....m/+.....A...m/+.....#...m/+.....b...m/m..a......m/m.........+/m.........+/m.........n/+.........n/++++mmmm+++",
     "+++++++++++/m.........+/m.........+/m........B+/m.........+/m.....A...+/m.a.......+/m.........+/m.........+/m........b+/+++mmmmmmm+",
-    "+++++++++++/m.........+/m.........+/m........B+/m.........+/m.........+/m..aA.....+/m.........+/m........b+/m.........+/+mm+mmmmmm+",
-    "++++mmmmm++/+.A.......+/m.........+/m........x+/m.........+/m.....X...+/m.........+/m.........+/m.........+/m.a.......+/+nnn++mmmm+",
+    "+mmmmmmm+++/+....a#...+/m...b.....+/m....#....+/m.......A.+/m.........+/m.....B...+/m.........+/m.........+/+.........+/+++++++++++",
+    "+++mmmmmm++/+.......X.m/+.........m/+.........m/+.........m/+..x......m/+.........m/+...A.....m/+.......a.m/+.........+/++mmmmmmm++",
     "++++mmmmmm+/+.....a...+/+.........m/m.........m/m....X....m/m.........m/m.......x.+/m.........+/+.....A...+/+.........+/+++++++++++",
     "+mmmmmmmmm+/+......b..m/+.........m/+...a.....m/+.A.......m/+.........m/+......B..m/+.........m/+.C.c.....m/+.........m/++++++mmm++",
     "+++mm++++++/m.........+/m.........+/m.........+/m.a....A..+/m......x.B+/m.......#.+/m.......#b+/m.........+/m.X.......+/+mmmmmmmmm+",
@@ -90,6 +90,8 @@ class Plan:
         self.rocks = set(where.get("#", []))
         letters = [letter for letter in PLANTS if letter in where]
         self.pots = [where[letter][0] for letter in letters]
+        grown = {cell: STEPS["^>v<".index(mark)] for mark in "^>v<" for cell in where.get(mark, [])}
+        self.stems = [self.grow(pot, grown) for pot in self.pots]
         self.places = [where[letter.lower()][0] for letter in letters]
         self.shy = [letter == "X" for letter in letters]
         self.colors = [PLANTS[letter] for letter in letters]
@@ -105,6 +107,17 @@ class Plan:
                 else:
                     runs.append([line, line])
             self.windows += [Window(side, first, last) for first, last in runs]
+
+    @staticmethod
+    def grow(pot, grown):
+        """Returns the cells of a plant that has grown along the direction signs of the map."""
+        stem = [pot]
+        while True:
+            x, y = stem[-1]
+            ahead = [(x + dx, y + dy) for dx, dy in STEPS if grown.get((x + dx, y + dy)) == (dx, dy)]
+            if not ahead or ahead[0] in stem:
+                return stem
+            stem.append(ahead[0])
 
     def background(self, shades):
         picture = np.full((64, 64), WALL, np.int8)
@@ -147,7 +160,7 @@ class Bx20(ARCBaseGame):
         self.plan = self.plans[self.level_index]
         self.day = level.get_sprites_by_name("day")[0]
         self.night = level.get_sprites_by_name("night")[0]
-        self.stems = [[pot] for pot in self.plan.pots]
+        self.stems = [list(stem) for stem in self.plan.stems]
         self.history = []
         self.shown = []
         self.phases = []
