@@ -39,7 +39,8 @@ class VectorEnvironment(VectorEnv[Frame, Any, Any]):
 
     :func:`rhae.make_vec` creates it. The plays are stepped by Rust threads, while the interpreter
     lock is released. Observations, rewards and the entries of ``info`` are arrays that the next
-    call overwrites, so copy those that you want to keep, and do not write to them.
+    call overwrites, so copy those that you want to keep. Do not write to them: the observation of a
+    play whose state has not changed is not written again.
 
     ``metadata["autoreset_mode"]`` says what happens after the end of an episode:
 

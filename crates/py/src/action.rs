@@ -57,6 +57,14 @@ pub(crate) fn actions(array: &PyReadonlyArrayDyn<'_, i64>, into: &mut Vec<Action
     into.clear();
     let numbers = array.as_array();
     match array.shape() {
+        // Most arrays are contiguous. Reading them as a slice is several times as fast.
+        [_, 3] if numbers.as_slice().is_some() => {
+            let rows = numbers.to_slice().unwrap_or_default().as_chunks::<3>().0;
+            rows.iter().try_for_each(|&[number, x, y]| {
+                into.push(action(number, x, y)?);
+                Ok(())
+            })
+        }
         [_] => numbers.iter().try_for_each(|&number| {
             into.push(flat_action(number)?);
             Ok(())

@@ -4,7 +4,6 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rayon::prelude::*;
 use rhae_engine::{Action, Frame, Game, Levels};
 
 use crate::saved::SavedPlay;
@@ -16,7 +15,7 @@ use crate::{Encoding, EpisodeRules, Report, VectorError};
 const MIN_CHUNK: usize = 16;
 /// The number of chunks for each thread. There are several, so that the other threads can process
 /// more chunks while one thread is delayed.
-const CHUNKS_PER_THREAD: usize = 4;
+const CHUNKS_PER_THREAD: usize = 8;
 
 /// The buffer that receives the observations of some consecutive plays.
 pub(crate) struct Output<'a> {
@@ -97,9 +96,6 @@ impl<G: Game> Plays<G> {
     }
 }
 
-/// The index of a chunk of plays, with their states, reports and observations.
-type Chunk<'a, S> = (usize, ((&'a mut [S], &'a mut [Report]), &'a mut [u8]));
-
 /// Calls `change` with the index, state and report of each play, in parallel, and draws the plays
 /// for which it returns true. A thread processes at least `min_chunk` plays.
 pub(crate) fn for_each_play<S: Drawn + Send>(
@@ -111,11 +107,17 @@ pub(crate) fn for_each_play<S: Drawn + Send>(
     change: impl Fn(usize, &mut S, &mut Report) -> bool + Sync,
 ) {
     let Output { bytes, encoding } = output;
-    let size = slots
-        .len()
-        .div_ceil(workers.threads() * CHUNKS_PER_THREAD)
-        .max(min_chunk);
-    let change_chunk = |(part, ((slots, reports), observations)): Chunk<'_, S>| {
+    let chunks = match workers.threads() {
+        1 => 1,
+        threads => threads * CHUNKS_PER_THREAD,
+    };
+    let size = slots.len().div_ceil(chunks).max(min_chunk);
+    let chunks = slots
+        .chunks_mut(size)
+        .zip(reports.chunks_mut(size))
+        .zip(bytes.chunks_mut(size * encoding.bytes()))
+        .enumerate();
+    workers.for_each(chunks, |(part, ((slots, reports), observations))| {
         // One small buffer stays in the first-level cache while a frame is drawn into it; the
         // finished frame is then copied once.
         let mut scratch = Frame::filled(0);
@@ -129,24 +131,7 @@ pub(crate) fn for_each_play<S: Drawn + Send>(
                 encoding.write(&scratch, observation);
             }
         }
-    };
-    match workers.pool().filter(|_| slots.len() > size) {
-        Some(pool) => pool.install(|| {
-            slots
-                .par_chunks_mut(size)
-                .zip(reports.par_chunks_mut(size))
-                .zip(bytes.par_chunks_mut(size * encoding.bytes()))
-                .enumerate()
-                .with_max_len(1)
-                .for_each(change_chunk);
-        }),
-        None => slots
-            .chunks_mut(size)
-            .zip(reports.chunks_mut(size))
-            .zip(bytes.chunks_mut(size * encoding.bytes()))
-            .enumerate()
-            .for_each(change_chunk),
-    }
+    });
 }
 
 /// Calls `change` for each play like [`for_each_play`], and returns the error of the first play for
@@ -243,7 +228,8 @@ impl<G: Game> Batch for Plays<G> {
             MIN_CHUNK,
             |index, slot, report| {
                 *report = slot.step(actions[index], *rules);
-                true
+                // The buffer contains the frame of an unchanged state.
+                report.changed
             },
         );
         Ok(())

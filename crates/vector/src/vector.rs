@@ -176,6 +176,9 @@ impl Vector {
     /// Executes one action in each play and draws the settled frames. A play whose episode has
     /// ended ignores its action and starts a new episode.
     ///
+    /// `observations` must contain what the previous call wrote: the frame of a play whose state has
+    /// not changed is not written again.
+    ///
     /// # Errors
     ///
     /// Returns [`VectorError::Length`] or [`VectorError::Bytes`] if `actions` or `observations` has
