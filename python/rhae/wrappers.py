@@ -12,7 +12,7 @@ For a single environment, Gymnasium has its own ``gymnasium.wrappers.FrameStackO
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium
 import numpy as np
@@ -27,10 +27,15 @@ from rhae.environment import Environment
 __all__ = ["EfficiencyReward", "MaskedObservation", "VectorEfficiencyReward", "VectorFrameStack"]
 
 _Array = NDArray[Any]
+if TYPE_CHECKING:
+    _VectorWrapper = VectorWrapper[_Array, Any, _Array, Any, _Array]
+else:
+    # The class has no type parameters before Gymnasium 1.3.
+    _VectorWrapper = VectorWrapper
 _VectorStep = tuple[_Array, _Array, _Array, _Array, dict[str, Any]]
 
 
-class VectorFrameStack(VectorWrapper[_Array, Any, _Array, Any, _Array]):
+class VectorFrameStack(_VectorWrapper):
     """Observations that consist of the last ``size`` observations, the newest last.
 
     At the start of an episode the first observation fills the whole stack. The array is overwritten
@@ -153,7 +158,7 @@ class EfficiencyReward(gymnasium.Wrapper[Any, Any, Any, Any]):
         return observation, float(reward), terminated, truncated, info
 
 
-class VectorEfficiencyReward(VectorWrapper[_Array, Any, _Array, Any, _Array]):
+class VectorEfficiencyReward(_VectorWrapper):
     """:class:`EfficiencyReward` for a vector environment.
 
     Examples:
