@@ -189,8 +189,13 @@ fn summary(findings: &[Finding], verdict: Verdict, levels: usize) -> String {
         all_open.clone().count(),
         all_open.find(|finding| finding.level.is_none()),
     );
+    let undecided = undecided_levels(findings);
     let note = of_all.map_or_else(String::new, |finding| format!("; {}", finding.text))
-        + &undecided_levels(findings);
+        + &match undecided {
+            0 => String::new(),
+            1 => "; undecided on one level".to_owned(),
+            count => format!("; undecided on {count} levels"),
+        };
     let place = first
         .level
         .map_or_else(String::new, |level| format!("level {}: ", level + 1));
@@ -199,6 +204,8 @@ fn summary(findings: &[Finding], verdict: Verdict, levels: usize) -> String {
             format!("{} checks passed{note}", others + 1)
         }
         (Verdict::Pass, 0) if first.level.is_none() => format!("{}{note}", first.text),
+        // A level may have several findings, and some belong to no level.
+        (Verdict::Pass, _) if open > undecided => format!("{place}{}{note}", first.text),
         (Verdict::Pass, 1..) if open > 0 => {
             format!("holds on {} levels; undecided on {open}", others + 1)
         }
@@ -219,8 +226,8 @@ fn summary(findings: &[Finding], verdict: Verdict, levels: usize) -> String {
     }
 }
 
-/// Names the number of levels with open findings only, as the end of a summary.
-fn undecided_levels(findings: &[Finding]) -> String {
+/// Returns the number of levels with open findings only.
+fn undecided_levels(findings: &[Finding]) -> usize {
     let mut undecided: Vec<u8> = findings
         .iter()
         .filter_map(|finding| finding.level)
@@ -232,11 +239,7 @@ fn undecided_levels(findings: &[Finding]) -> String {
     };
     undecided.dedup();
     undecided.retain(|&level| !is_decided(level));
-    match undecided.len() {
-        0 => String::new(),
-        1 => "; undecided on one level".to_owned(),
-        count => format!("; undecided on {count} levels"),
-    }
+    undecided.len()
 }
 
 #[cfg(test)]
@@ -259,6 +262,11 @@ mod tests {
             Finding::open(Rule::Recordings, "no win of `b` is known"),
             Finding::open(Rule::Recordings, "no loss was found").on_level(1),
             Finding::open(Rule::Recordings, "no loss was found").on_level(2),
+            Finding::open(Rule::Wins, "no win of `b` is known"),
+            Finding::pass(Rule::Wins, "a loss replays").on_level(0),
+            Finding::open(Rule::Wins, "no loss was found").on_level(1),
+            Finding::open(Rule::Wins, "the search ended").on_level(1),
+            Finding::open(Rule::Wins, "no loss was found").on_level(2),
         ];
         let all = reports(&findings);
         let report = |rule: Rule| all.iter().find(|report| report.rule == rule).unwrap();
@@ -275,6 +283,10 @@ mod tests {
         assert_eq!(
             report(Rule::Recordings).summary,
             "a win replays; no win of `b` is known; undecided on 2 levels"
+        );
+        assert_eq!(
+            report(Rule::Wins).summary,
+            "level 1: a loss replays; no win of `b` is known; undecided on 2 levels"
         );
         assert_eq!(
             (
