@@ -26,8 +26,6 @@ pub enum SimulationError {
     Store(#[from] StoreError),
     #[error("cannot write a request: {0}")]
     Json(#[from] serde_json::Error),
-    #[error("cannot start the threads of the people: {0}")]
-    Threads(#[from] rayon::ThreadPoolBuildError),
     #[error("{path}: the server did not respond: {reason}")]
     NoResponse { path: String, reason: String },
     #[error("{path}: the server responded with status {status}: {body}")]

@@ -35,6 +35,7 @@ mod research;
 mod server_process;
 mod simulated_server;
 mod simulation;
+mod workers;
 
 pub use alias::AliasCatalog;
 pub use error::SimulationError;

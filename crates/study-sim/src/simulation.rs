@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use rayon::ThreadPool;
-use rayon::prelude::*;
 use rhae_protocol::StudySimulation;
 use rhae_study::Preset;
 
@@ -19,9 +18,8 @@ use crate::kills::Kills;
 use crate::person::{MODEL, Person};
 use crate::player::{Incidents, Player, Surroundings};
 use crate::research::Researcher;
+use crate::workers::{WORKERS, Workers, lock};
 
-/// The number of requests that are sent at the same time.
-const PARALLEL_REQUESTS: usize = 64;
 /// After this time without requests, every sitting has ended.
 const AFTERWARDS_MS: u64 = 24 * 60 * 60 * 1000;
 const MAX_PEOPLE: u32 = 100_000;
@@ -69,20 +67,25 @@ pub fn simulate(options: &SimulationOptions) -> Result<StudySimulation, Simulati
         now_ms: FIRST_SESSION_MS,
     };
     let mut host = Host::start(setup, options.servers)?;
-    let http = Http::new(host.addresses(), 2 * PARALLEL_REQUESTS);
+    let http = Http::new(host.addresses(), 2 * WORKERS);
     let researcher = Researcher::new(&http);
     researcher.open_study(options.seed, options.environments)?;
-    let mut players: Vec<Player> = researcher
+    let players: Vec<Mutex<Player>> = researcher
         .invite(options.people)?
         .iter()
         .zip(0..)
         .map(|(link, number)| {
             let person = Person::new(options.seed, number);
-            Player::new(options.seed, person, link, arrival_ms(options.seed, number))
+            let arrival_ms = arrival_ms(options.seed, number);
+            Mutex::new(Player::new(options.seed, person, link, arrival_ms))
         })
         .collect();
     let mut kills = Kills::new(options);
-    run(&mut host, &http, &mut players, &mut kills)?;
+    run(&mut host, &http, &players, &mut kills)?;
+    let players = players.into_iter();
+    let players: Vec<Player> = players
+        .map(|player| player.into_inner().unwrap_or_else(PoisonError::into_inner))
+        .collect();
     let simulation = report(options, &host, &researcher, &players)?;
     host.stop()?;
     Ok(StudySimulation {
@@ -103,55 +106,46 @@ const fn check(field: &'static str, found: u32, max: u32) -> Result<(), Simulati
 fn run(
     host: &mut Host,
     http: &Http,
-    players: &mut [Player],
+    players: &[Mutex<Player>],
     kills: &mut Kills,
 ) -> Result<(), SimulationError> {
     let researcher = Researcher::new(http);
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(PARALLEL_REQUESTS)
-        .build()?;
     let mut schedule = Schedule::default();
     for (index, player) in players.iter().enumerate() {
-        if let Some((at_ms, turn)) = player.next_turn() {
+        if let Some((at_ms, turn)) = lock(player).next_turn() {
             schedule.add(at_ms, turn, index);
         }
     }
     let mut now_ms = FIRST_SESSION_MS;
-    while let Some((tick_ms, turns)) = schedule.pop() {
-        now_ms = tick_ms;
-        host.settle_at(now_ms)?;
-        let around = Surroundings { http, now_ms };
-        let mut playing = with_turn(players, &turns, Turn::Play);
-        let killed = match playing.is_empty() {
-            true => None,
-            false => kills.due(now_ms),
-        };
-        match killed {
-            None => play(&pool, around, &mut playing)?,
-            Some(server) => play_and_kill(&pool, around, playing, host, server)?,
-        }
-        for player in with_turn(players, &turns, Turn::Command) {
-            player.act(around, &researcher)?;
-        }
-        for &(_, index) in &turns {
-            if let Some((at_ms, turn)) = players[index].next_turn() {
-                schedule.add(at_ms.max(now_ms + TICK_MS), turn, index);
+    std::thread::scope(|scope| {
+        let workers = Workers::start(scope, http, players);
+        while let Some((tick_ms, turns)) = schedule.pop() {
+            now_ms = tick_ms;
+            host.settle_at(now_ms)?;
+            let playing = with_turn(&turns, Turn::Play);
+            let killed = match playing.is_empty() {
+                true => None,
+                false => kills.due(now_ms),
+            };
+            let around = Surroundings { http, now_ms };
+            match killed {
+                None => workers.play(now_ms, &playing)?,
+                Some(server) => {
+                    play_and_kill(&workers, around, (players, &playing), host, server)?;
+                }
+            }
+            for index in with_turn(&turns, Turn::Command) {
+                lock(&players[index]).act(around, &researcher)?;
+            }
+            for &(_, index) in &turns {
+                if let Some((at_ms, turn)) = lock(&players[index]).next_turn() {
+                    schedule.add(at_ms.max(now_ms + TICK_MS), turn, index);
+                }
             }
         }
-    }
+        Ok::<_, SimulationError>(())
+    })?;
     host.settle_at(now_ms + AFTERWARDS_MS)
-}
-
-/// Lets players take their actions in parallel.
-fn play(
-    pool: &ThreadPool,
-    around: Surroundings<'_>,
-    players: &mut [&mut Player],
-) -> Result<(), SimulationError> {
-    pool.install(|| {
-        let players = players.par_iter_mut().with_max_len(1);
-        players.try_for_each(|player| player.play(around))
-    })
 }
 
 /// Lets players take their actions while a server is killed and started again.
@@ -161,49 +155,42 @@ fn play(
 /// people whose last contact is in the log act during a kill, and all of them report their presence
 /// before and after.
 fn play_and_kill(
-    pool: &ThreadPool,
+    workers: &Workers,
     around: Surroundings<'_>,
-    players: Vec<&mut Player>,
+    (players, playing): (&[Mutex<Player>], &[usize]),
     host: &mut Host,
     server: usize,
 ) -> Result<(), SimulationError> {
-    let is_about_to_act = |player: &&mut Player| player.is_about_to_act(around.now_ms);
-    let (mut acting, mut others): (Vec<_>, Vec<_>) = players.into_iter().partition(is_about_to_act);
-    for player in &mut acting {
-        player.report_presence(around)?;
+    let now_ms = around.now_ms;
+    let is_about_to_act = |index: &usize| lock(&players[*index]).is_about_to_act(now_ms);
+    let (acting, mut others): (Vec<_>, Vec<_>) = playing.iter().copied().partition(is_about_to_act);
+    for &index in &acting {
+        lock(&players[index]).report_presence(around)?;
     }
     let logged = host.logged_contacts()?;
-    let is_logged = |player: &&mut Player| {
+    let is_logged = |index: &usize| {
+        let player = lock(&players[*index]);
         logged.iter().any(|(participant, at_ms)| {
-            *participant == player.participant && at_ms + LOGGED_MS >= around.now_ms
+            *participant == player.participant && at_ms + LOGGED_MS >= now_ms
         })
     };
-    let (mut during_kill, first): (Vec<_>, Vec<_>) = acting.into_iter().partition(is_logged);
+    let (during_kill, first): (Vec<_>, Vec<_>) = acting.into_iter().partition(is_logged);
     others.extend(first);
-    play(pool, around, &mut others)?;
-    let (played, killed) = rayon::join(
-        || play(pool, around, &mut during_kill),
-        || host.kill(server),
-    );
+    workers.play(now_ms, &others)?;
+    let started = workers.begin(now_ms, &during_kill);
+    let killed = host.kill(server);
+    workers.finish(started)?;
     killed?;
-    played?;
-    for player in &mut during_kill {
-        player.report_presence(around)?;
+    for &index in &during_kill {
+        lock(&players[index]).report_presence(around)?;
     }
     Ok(())
 }
 
 /// Returns the players who have a turn of this kind, in the order of their numbers.
-fn with_turn<'a>(
-    players: &'a mut [Player],
-    turns: &BTreeSet<(Turn, usize)>,
-    turn: Turn,
-) -> Vec<&'a mut Player> {
-    let players = players.iter_mut().enumerate();
-    players
-        .filter(|(index, _)| turns.contains(&(turn, *index)))
-        .map(|(_, player)| player)
-        .collect()
+fn with_turn(turns: &BTreeSet<(Turn, usize)>, turn: Turn) -> Vec<usize> {
+    let turns = turns.iter().filter(|(kind, _)| *kind == turn);
+    turns.map(|&(_, index)| index).collect()
 }
 
 /// Closes the study and collects its results.
