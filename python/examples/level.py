@@ -14,8 +14,8 @@ import rhae
 from rhae.gym import Environment, VectorEnvironment
 from rhae.wrappers import MaskedObservation
 
-#: Level 1 of kq19, which is played with keys. Random play completes it in about four of ten episodes.
-GAME, LEVEL, MAX_ACTIONS = "kq19", 1, 14
+#: Level 1 of ny40, which is played with keys. Random play completes it in about a third of the episodes.
+GAME, LEVEL, MAX_ACTIONS = "ny40", 1, 40
 
 
 def single(seed: int = 0) -> Environment:

@@ -70,7 +70,7 @@ def test_level_of_learning_examples_is_a_valid_environment() -> None:
     environment = level.masked()
     observation, info = environment.reset(seed=0)
     assert environment.observation_space.contains(observation)
-    assert observation["action_mask"].tolist() == [1, 1, 1, 1, 0] and info["action_mask"].dtype == np.bool_
+    assert observation["action_mask"].tolist() == [1, 1, 1, 1, 1] and info["action_mask"].dtype == np.bool_
     vector, _ = level.many(3).reset()
     planes, _ = level.single().reset()
     assert np.array_equal(vector[2], planes)
@@ -82,13 +82,13 @@ def test_random_play_does_not_improve_but_the_best_keys_do() -> None:
     plays = level.many(64)
     _, info = plays.reset()
     returns = level.Returns()
-    for _ in range(400):
+    for _ in range(800):
         mask = level.keys(info["action_mask"])
         _, rewards, terminated, truncated, info = plays.step(1 + (mask * rng.random(mask.shape)).argmax(axis=1))
         returns.add(rewards, terminated | truncated)
     assert abs(returns.improvement()) < 4
     first, _ = returns.tenths()
-    assert 0.2 < first.mean() < 0.7, "random play completes the level in about four of ten episodes"
+    assert 0.1 < first.mean() < 0.6, "random play completes the level in about a third of the episodes"
     learned = level.Returns([0.0, 1.0] * 50 + [1.0] * 900)
     assert learned.improvement() > 3 and str(learned).startswith("1000 episodes; mean return 0.500 at first, 1.000")
     with pytest.raises(ValueError, match="expected at least 20 episodes, found 3"):
@@ -101,7 +101,7 @@ def test_masked_episode_plays_like_the_vector() -> None:
     plays = level.many(1)
     plays.reset()
     rng = np.random.default_rng(2)
-    for _ in range(14):
+    for _ in range(40):
         key = int(rng.integers(4))
         _, reward, terminated, truncated, _ = environment.step(np.int64(key))
         _, rewards, *ends, _ = plays.step(np.array([key + 1]))
