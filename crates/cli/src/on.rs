@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -88,7 +88,7 @@ impl FromStr for Engine {
         };
         let join = || match option("join")? {
             None => Some(Self::Join((Ipv4Addr::LOCALHOST, 0).into())),
-            Some(address) => address.parse().ok().map(Self::Join),
+            Some(address) => address.to_socket_addrs().ok()?.next().map(Self::Join),
         };
         let engine = local().or_else(|| option("slurm").map(Self::Slurm));
         let engine = engine.or_else(|| option("ray").map(Self::Ray));

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use rhae_protocol::{
@@ -130,9 +131,9 @@ fn execute<E: Executor>(
     };
     let ended = AtomicBool::new(false);
     let end = std::thread::scope(|scope| {
-        scope.spawn(|| renew_until(client, &name, &ended, &stop, heartbeat));
+        let renewing = scope.spawn(|| renew_until(client, &name, &ended, &stop, heartbeat));
         // The thread must end even if the executor panics.
-        let _end = EndOnDrop(&ended);
+        let _end = EndOnDrop(&ended, renewing.thread().clone());
         executor.execute(lease.task, &context)
     })?;
     let accepted = match end {
@@ -165,11 +166,13 @@ fn execute<E: Executor>(
     }
 }
 
-struct EndOnDrop<'a>(&'a AtomicBool);
+/// Ends the thread that renews a lease.
+struct EndOnDrop<'a>(&'a AtomicBool, Thread);
 
 impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.store(true, Ordering::Release);
+        self.1.unpark();
     }
 }
 
@@ -183,7 +186,7 @@ fn renew_until(
     heartbeat: Duration,
 ) {
     let mut renewed = Instant::now();
-    while !ended.load(Ordering::Relaxed) {
+    while !ended.load(Ordering::Acquire) {
         let is_due = renewed.elapsed() >= heartbeat;
         let is_lost = is_due && client.post::<()>("renew", name).is_err();
         if is_lost || client.is_interrupted() {
@@ -192,6 +195,6 @@ fn renew_until(
         if is_due {
             renewed = Instant::now();
         }
-        std::thread::sleep(WATCH_INTERVAL);
+        std::thread::park_timeout(WATCH_INTERVAL);
     }
 }

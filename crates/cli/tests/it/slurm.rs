@@ -70,7 +70,7 @@ impl Cluster {
             cluster.spawn(Command::new("slurmd").args(["-D", "-N", node]));
         }
         let idle = ["--noheader", "--states=idle", "--format=%D"];
-        for _ in 0..200 {
+        for _ in 0..1200 {
             if cluster.output("sinfo", &idle).trim() == "2" {
                 return Some(cluster);
             }
