@@ -58,7 +58,13 @@ export function stayInContact(connection, onView) {
     else showStep();
   };
   setInterval(contact, CONTACT_MS);
-  document.addEventListener("visibilitychange", contact);
+  // A page that is left or reloaded is not hidden: the clock would not stop in an outage before the next contact.
+  let leaving = false;
+  addEventListener("pagehide", () => (leaving = true));
+  addEventListener("pageshow", () => (leaving = false));
+  document.addEventListener("visibilitychange", () => {
+    if (!leaving) void contact();
+  });
 }
 
 /** Formats a time that is left. In the last five minutes it shows seconds. @param {number} ms */
