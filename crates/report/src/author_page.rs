@@ -103,13 +103,19 @@ fn verdict_text(environment: &EnvironmentResults) -> String {
         coverage.solved, coverage.valid
     );
     match coverage.verdict {
-        StudyVerdict::Returned => format!("Returned: the study has enough people, and too few of them solved the environment. {solved}."),
-        StudyVerdict::Accepted => format!("Accepted: the study has enough people, and enough of them solved the environment. {solved}."),
+        StudyVerdict::Returned => format!(
+            "Returned: the study has enough people, and too few of them solved the environment. {solved}."
+        ),
+        StudyVerdict::Accepted => format!(
+            "Accepted: the study has enough people, and enough of them solved the environment. {solved}."
+        ),
         StudyVerdict::Stopped => format!(
             "Withdrawn: {}. {solved}.",
             coverage.withdrawn.as_deref().unwrap_or("no reason given")
         ),
-        StudyVerdict::Collecting | StudyVerdict::Passing => format!("Not complete: the study still collects attempts. {solved} so far."),
+        StudyVerdict::Collecting | StudyVerdict::Passing => {
+            format!("Not complete: the study still collects attempts. {solved} so far.")
+        }
     }
 }
 
@@ -134,7 +140,10 @@ fn facts(environment: &EnvironmentResults) -> Vec<Fact<'static>> {
         facts.push(fact("Solve rate (Wilson, 95 %)", value));
     }
     if let Some(score) = environment.own_score {
-        facts.push(fact("People's own score", format!("{:.0} %", 100.0 * score)));
+        facts.push(fact(
+            "People's own score",
+            format!("{:.0} %", 100.0 * score),
+        ));
     }
     facts
 }
@@ -405,6 +414,9 @@ pub(crate) mod tests {
         board[3 * SIZE + 5] = 'e';
         let frame = frame(&board.iter().collect::<String>());
         assert_eq!(frame.cells()[3 * SIZE + 5], 14);
-        assert_eq!(frame.cells().iter().filter(|&&cell| cell == 0).count(), SIZE * SIZE - 1);
+        assert_eq!(
+            frame.cells().iter().filter(|&&cell| cell == 0).count(),
+            SIZE * SIZE - 1
+        );
     }
 }

@@ -18,8 +18,9 @@ use rhae_store::{PlayFacts, PlayId};
 use rhae_study::Permission;
 use rhae_study_service::{
     AuthorReportError, CountError, StudyError, add_optima, author_report, click_map,
-    coverage as coverage_of, live_sittings, next_baselines, open_payments, payment_csv, plays_of, prolific_lines, sitting_of_play,
-    sitting_rows, study_payments, study_results, verify_stored_study,
+    coverage as coverage_of, live_sittings, next_baselines, open_payments, payment_csv, plays_of,
+    prolific_lines, sitting_of_play, sitting_rows, study_payments, study_results,
+    verify_stored_study,
 };
 use serde_json::Value;
 use tokio_stream::wrappers::ReceiverStream;
@@ -192,7 +193,10 @@ pub(crate) async fn report(
     if !known.await? || !member.sees(&environment) {
         return Err(ApiError::NoSuchGame(environment.to_string()));
     }
-    let name = format!("attachment; filename=\"{}-{environment}.html\"", member.study);
+    let name = format!(
+        "attachment; filename=\"{}-{environment}.html\"",
+        member.study
+    );
     let runtime = tokio::runtime::Handle::current();
     // Hosted games block while they replay.
     let page = crate::blocking::blocking(move || {

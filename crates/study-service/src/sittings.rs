@@ -1,12 +1,11 @@
 //! The sittings of a study as documents: those in progress, and all of them for a review.
 
 use rhae_protocol::{
-    AttemptRow, AttemptRule, AttemptState, EffortRow, EnvironmentVersion, ExclusionBasis, ExclusionRow,
-    LiveSitting, SittingEndRow, SittingId, SittingRow,
+    AttemptRow, AttemptRule, AttemptState, EffortRow, EnvironmentVersion, ExclusionBasis,
+    ExclusionRow, LiveSitting, SittingEndRow, SittingId, SittingRow,
 };
 use rhae_study::{
-    Assignment, AssignmentState, Exclusion, Moment, Sitting, StudyState, read_clock,
-    sitting_effort,
+    Assignment, AssignmentState, Exclusion, Moment, Sitting, StudyState, read_clock, sitting_effort,
 };
 
 /// Returns the open sittings with their clocks. `contact_ms` is the last contact with a sitting that

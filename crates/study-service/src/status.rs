@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use rhae_protocol::{
     EnvironmentCoverage, EnvironmentVersion, FrozenStatus, MoneyStatus, PaymentRow, ProtocolStatus,
-    PublicationStatus, RateInterval, StudyListing, StudyPayments, StudyStatus, StudyStage,
+    PublicationStatus, RateInterval, StudyListing, StudyPayments, StudyStage, StudyStatus,
 };
 use rhae_study::{
-    EnvironmentCounts, PaymentStatus, PooledEnvironment, Selection, Study, StudyState,
-    books_balance, environment_counts, environment_loads, need_tenths, verdicts, Verdict,
+    EnvironmentCounts, PaymentStatus, PooledEnvironment, Selection, Study, StudyState, Verdict,
+    books_balance, environment_counts, environment_loads, need_tenths, verdicts,
 };
 
 /// Returns the line of a study in the list of studies.

@@ -102,7 +102,10 @@ pub(crate) fn over_quota(sittings: &[SittingRow], target: u32) -> usize {
     let mut starts: BTreeMap<&EnvironmentVersion, u32> = BTreeMap::new();
     let live = sittings.iter().filter(|one| one.stage == StudyStage::Live);
     for attempt in live.flat_map(|sitting| &sitting.attempts) {
-        if attempt.outcome.is_some_and(|outcome| !outcome.is_censored()) {
+        if attempt
+            .outcome
+            .is_some_and(|outcome| !outcome.is_censored())
+        {
             *starts.entry(&attempt.environment).or_default() += 1;
         }
     }

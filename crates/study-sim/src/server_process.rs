@@ -18,10 +18,7 @@ pub(crate) struct ServerProcess {
 
 impl ServerProcess {
     /// Starts `PROGRAM study simulation-server` and waits until it listens.
-    pub(crate) fn start(
-        program: &Path,
-        server: &SimulatedServer,
-    ) -> Result<Self, SimulationError> {
+    pub(crate) fn start(program: &Path, server: &SimulatedServer) -> Result<Self, SimulationError> {
         let mut command = Command::new(program);
         command
             .args(["study", "simulation-server", "--db"])

@@ -58,11 +58,7 @@ impl SimulatedServer {
     ///
     /// Returns [`SimulationError`] if the database or the port cannot be opened, or if a line of the
     /// input is not a time.
-    pub fn run(
-        &self,
-        input: impl BufRead,
-        mut output: impl Write,
-    ) -> Result<(), SimulationError> {
+    pub fn run(&self, input: impl BufRead, mut output: impl Write) -> Result<(), SimulationError> {
         let runtime = Builder::new_multi_thread().enable_all().build()?;
         let clock = Arc::new(SimulatedClock::new(self.now_ms));
         let (database, server) = runtime.block_on(self.assemble(&clock))?;
@@ -147,10 +143,12 @@ fn stop_server(
 }
 
 fn parse_time(line: &str) -> Result<u64, SimulationError> {
-    line.trim().parse().map_err(|_| SimulationError::Unexpected {
-        path: "standard input".to_owned(),
-        reason: format!("`{line}` is not a time in milliseconds"),
-    })
+    line.trim()
+        .parse()
+        .map_err(|_| SimulationError::Unexpected {
+            path: "standard input".to_owned(),
+            reason: format!("`{line}` is not a time in milliseconds"),
+        })
 }
 
 fn one_line(text: &str) -> String {

@@ -44,7 +44,11 @@ impl Workers {
             let (turns, all_turns) = channel::<Turns>();
             let (result, results) = channel();
             scope.spawn(move || {
-                for Turns { now_ms, players: due } in all_turns {
+                for Turns {
+                    now_ms,
+                    players: due,
+                } in all_turns
+                {
                     let around = Surroundings { http, now_ms };
                     let mut played = due.into_iter().map(|one| lock(&players[one]).play(around));
                     // The simulation has failed if there is no receiver.

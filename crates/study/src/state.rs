@@ -14,8 +14,8 @@ use rhae_protocol::{
     SittingId, StudyId, StudyProtocol, StudyRole, StudyStage, WithdrawnData,
 };
 
-pub use rhae_protocol::StudyPhase;
 pub use pool::{Arm, PooledEnvironment, Recruiter, Session, Site};
+pub use rhae_protocol::StudyPhase;
 pub use sitting::{
     Assignment, AssignmentState, EndedAttempt, Exclusion, OpenAttempt, Sitting, SittingEnding,
 };

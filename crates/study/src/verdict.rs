@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use rhae_protocol::StudyVerdict as Verdict;
 use rhae_protocol::{
     AttemptRule, EnvironmentVersion, ParticipantId, StudyProtocol, StudyStage, TargetCounts,
 };
-pub use rhae_protocol::StudyVerdict as Verdict;
 use rhae_stats::{Interval, wilson_95};
 
 use crate::attempt_rule::Standing;

@@ -95,9 +95,20 @@ fn report_for_the_author_shows_where_people_stopped() {
     study_fixture::create(at);
     // Two people solved the environment, so it was accepted, and no author needs a report.
     let returned = study(at, &["report", "lab", "--pages", "returned"]).succeeded();
-    assert!(returned.err.contains("no environment was returned"), "{}", returned.err);
+    assert!(
+        returned.err.contains("no environment was returned"),
+        "{}",
+        returned.err
+    );
     assert_eq!(fs::read_dir(at.join("returned")).unwrap().count(), 0);
-    let page = ["report", "lab", "--environment", "kq19-v1", "--pages", "pages"];
+    let page = [
+        "report",
+        "lab",
+        "--environment",
+        "kq19-v1",
+        "--pages",
+        "pages",
+    ];
     study(at, &page).succeeded();
     study(at, &page).failed_with("cannot write `pages/kq19-v1.html`");
     let page = fs::read_to_string(at.join("pages/kq19-v1.html")).unwrap();
@@ -111,7 +122,10 @@ fn report_for_the_author_shows_where_people_stopped() {
         assert!(page.contains(text), "{text}");
     }
     // The film of the third person, from 60 actions before the end, with the times of its actions.
-    let data = page.split("<script type=\"application/json\">").nth(1).unwrap();
+    let data = page
+        .split("<script type=\"application/json\">")
+        .nth(1)
+        .unwrap();
     let film: Value = serde_json::from_str(data.split("</script>").next().unwrap()).unwrap();
     let times: Vec<u64> = serde_json::from_value(film["times"].clone()).unwrap();
     assert_eq!(times.len(), 61);

@@ -118,7 +118,10 @@ fn simulation_server_follows_its_parent_and_refuses_a_real_database() {
     let mut input = started.stdin.take().unwrap();
     let mut lines = BufReader::new(started.stdout.take().unwrap()).lines();
     let first = lines.next().unwrap().unwrap();
-    assert!(first.starts_with("listening at http://127.0.0.1:"), "{first}");
+    assert!(
+        first.starts_with("listening at http://127.0.0.1:"),
+        "{first}"
+    );
     writeln!(input, "2000").unwrap();
     assert_eq!(lines.next().unwrap().unwrap(), "settled");
     // It ends together with the process that started it.

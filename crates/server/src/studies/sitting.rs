@@ -10,7 +10,8 @@ use rhae_protocol::{
 };
 use rhae_store::{Owner, PlayId};
 use rhae_study::{
-    AssignmentState, Command, EndRequest, PersonCommand, Rejection, SittingCommand, Study, StudyState,
+    AssignmentState, Command, EndRequest, PersonCommand, Rejection, SittingCommand, Study,
+    StudyState,
 };
 use rhae_study_service::{StudyError, erase_person};
 

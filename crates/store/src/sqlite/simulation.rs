@@ -9,17 +9,20 @@ use crate::sqlite::readers::number;
 use crate::sqlite::{Access, SqliteStore, connect};
 
 const IS_SIMULATED: &str = "SELECT count(*) FROM sqlite_schema WHERE name = 'simulated_clock'";
-const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM cards) AND NOT EXISTS (SELECT 1 FROM study_events)
+const IS_EMPTY: &str =
+    "SELECT NOT EXISTS (SELECT 1 FROM cards) AND NOT EXISTS (SELECT 1 FROM study_events)
     AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'simulated_clock')";
 
 impl SqliteStore {
     /// Marks an empty database. Returns false, and changes nothing, if it is in use.
     pub(crate) async fn start_simulation(&self) -> Result<bool, StoreError> {
         self.with_writer(|connection| {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let is_empty = number(&transaction, IS_EMPTY, [])? == 1;
             if is_empty {
-                transaction.execute_batch("CREATE TABLE simulated_clock (now_ms INTEGER) STRICT")?;
+                transaction
+                    .execute_batch("CREATE TABLE simulated_clock (now_ms INTEGER) STRICT")?;
                 transaction.commit()?;
             }
             Ok(is_empty)
