@@ -296,13 +296,13 @@ const fn outcome(outcome: &AttemptOutcome) -> &'static str {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use rhae_protocol::{ClickedCell, DurationBin, EnvironmentCoverage, RateInterval};
 
     use super::*;
     use crate::film::tests::walking_square;
 
-    pub(crate) fn results() -> EnvironmentResults {
+    fn results() -> EnvironmentResults {
         let level = |level, reached, completed, survival| LevelResults {
             level,
             reached,
@@ -362,7 +362,7 @@ pub(crate) mod tests {
         }
     }
 
-    pub(crate) fn page(study: &str) -> String {
+    fn page(study: &str) -> String {
         let environment = results();
         let clicks = LevelClicks {
             level: 1,
@@ -406,6 +406,13 @@ pub(crate) mod tests {
         for forbidden in ["http://", "https://", "src=\"h", "@import", "url("] {
             assert!(!page.contains(forbidden), "{forbidden}");
         }
+    }
+
+    #[test]
+    fn title_of_the_study_is_escaped() {
+        let page = page("</script><img src=x onerror=alert(1)>");
+        assert!(!page.contains("<img src=x"));
+        assert!(page.contains("&#60;img src=x"));
     }
 
     #[test]

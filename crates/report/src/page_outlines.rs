@@ -55,12 +55,6 @@ fn run_page_with_repeats_usage_and_failures() {
 }
 
 #[test]
-fn report_for_the_author_of_an_environment() {
-    let page = crate::author_page::tests::page(HOSTILE);
-    insta::assert_snapshot!(page_outline(&page));
-}
-
-#[test]
 fn replay_page_of_a_film() {
     let mut film = walking_square(2);
     film.subtitle = hostile();
