@@ -210,7 +210,7 @@ impl Explorer {
             self.classes.record_part(class, other == here);
         }
         self.motion.record_step(action, from, here);
-        if let (Some(old), Some(new)) = (self.aim(from).next, self.aim(here).next) {
+        if let (Some(old), Some(new)) = (self.aim(from), self.aim(here)) {
             self.motion.record_shift(action, old, new);
         }
         if is_changed {

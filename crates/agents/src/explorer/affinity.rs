@@ -1,7 +1,8 @@
 //! The prior that objects of the same colour belong together.
 //!
 //! The explorer assumes that a moving object and a static hollow outline of the same colour are a
-//! mover and its target. The distance between them ranks untried actions; it never rules one out.
+//! mover and its target. The distance between them ranks the untried actions of a state; it never
+//! rules one out.
 
 use rhae_engine::Frame;
 use rhae_percept::{CellSet, Object, Scene};
@@ -87,11 +88,11 @@ impl Targets {
         self.targets.len() < known
     }
 
-    /// Returns how far the movers among `blobs` are from the targets. An object counts as a mover if
+    /// Returns the nearest mover and target that are not yet together. An object counts as a mover if
     /// the cell at its centre has changed on this level.
-    pub(super) fn aim(&self, blobs: &[Blob], changed: &CellSet) -> Aim {
-        let mut aim = Aim::default();
-        for target in &self.targets {
+    pub(super) fn nearest(&self, blobs: &[Blob], changed: &CellSet) -> Option<Pair> {
+        let nearer = |a: &Pair, b: &Pair| a.distance().total_cmp(&b.distance());
+        let of_target = |target: &Target| {
             let movers = blobs.iter().filter(|blob| {
                 blob.color == target.place.color
                     && **blob != target.place
@@ -103,30 +104,13 @@ impl Targets {
                 mover: middle(mover),
                 target: middle(&target.place),
             });
-            let Some(pair) = pairs.min_by(|a, b| a.distance().total_cmp(&b.distance())) else {
-                continue;
-            };
-            aim.distance += pair.distance();
-            let is_open = pair.distance() > ARRIVED;
-            if is_open
-                && aim
-                    .next
-                    .is_none_or(|next| pair.distance() < next.distance())
-            {
-                aim.next = Some(pair);
-            }
-        }
-        aim
+            pairs.min_by(nearer)
+        };
+        let pairs = self.targets.iter().filter_map(of_target);
+        pairs
+            .filter(|pair| pair.distance() > ARRIVED)
+            .min_by(nearer)
     }
-}
-
-/// How far the movers of a state are from the targets.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Aim {
-    /// The sum of the distances of all targets to their nearest movers, in cells.
-    pub(super) distance: f64,
-    /// The nearest pair that is not yet together.
-    pub(super) next: Option<Pair>,
 }
 
 /// A moving object and a static outline of its colour.
@@ -184,12 +168,11 @@ mod tests {
     fn mover_is_paired_with_the_nearest_target_of_its_colour() {
         let targets = Targets::of(&Scene::of(&frame(10)));
         let blobs = blobs(&Scene::of(&frame(14)));
-        let aim = targets.aim(&blobs, &changed());
-        let next = aim.next.unwrap();
+        let next = targets.nearest(&blobs, &changed()).unwrap();
         assert_eq!(next.color, 9);
         assert!((10.0..25.0).contains(&next.distance()), "{next:?}");
         assert!(next.distance_after((4.0, 0.0)) < next.distance());
-        assert_eq!(targets.aim(&blobs, &CellSet::EMPTY), Aim::default());
+        assert_eq!(targets.nearest(&blobs, &CellSet::EMPTY), None);
     }
 
     #[test]

@@ -12,10 +12,18 @@ use super::is_exploratory;
 
 /// The chance of a postponed class. It is not 0, so everything is tried in the end.
 pub(super) const POSTPONED: f64 = 0.02;
-/// The number of different states in which a class must have had no effect to be postponed.
-const MIN_STATES_WITHOUT_EFFECT: u8 = 2;
+/// The number of different states in which a click, or a key, must have had no effect to be postponed.
+const MIN_STATES_WITHOUT_CLICK_EFFECT: u8 = 2;
+const MIN_STATES_WITHOUT_KEY_EFFECT: u8 = 8;
 /// The chance of a key, and of a click on an object that stands out, before any result.
 const PRIOR: f64 = 0.5;
+/// The number of results that the prior of a key, and that of a click, is worth. A key that a wall
+/// stopped works elsewhere; an object that ignored a click usually keeps ignoring clicks.
+const KEY_PRIOR_WEIGHT: f64 = 3.0;
+const CLICK_PRIOR_WEIGHT: f64 = 1.0;
+/// The least chance of a key that is not postponed. There are so few keys that all of them are tried at
+/// a state before the explorer leaves it.
+const MIN_KEY_CHANCE: f64 = 0.35;
 /// The factor for clicks if keys are offered as well: there are far fewer keys than objects.
 const CLICK_WEIGHT_WITH_KEYS: f64 = 0.6;
 /// How often a part and its whole must have had the same effect to be considered as one.
@@ -58,8 +66,12 @@ struct Record {
 }
 
 impl Record {
-    fn is_postponed(&self) -> bool {
-        self.changed == 0.0 && self.states_without_effect >= MIN_STATES_WITHOUT_EFFECT
+    fn is_postponed(&self, class: ActionClass) -> bool {
+        let min_states = match class {
+            ActionClass::Key(_) => MIN_STATES_WITHOUT_KEY_EFFECT,
+            ActionClass::Click(_) => MIN_STATES_WITHOUT_CLICK_EFFECT,
+        };
+        self.changed == 0.0 && self.states_without_effect >= min_states
     }
 }
 
@@ -132,19 +144,23 @@ impl Classes {
     /// its results.
     pub(super) fn chance(&self, id: ClassId, is_part: bool) -> f64 {
         let record = &self.records[id.index()];
+        let class = self.classes[id.index()];
         let is_known_part =
             record.same_as_whole >= MIN_SAME_EFFECTS && record.other_than_whole == 0;
-        if record.is_postponed() || is_part && is_known_part {
+        if record.is_postponed(class) || is_part && is_known_part {
             return POSTPONED;
         }
-        let prior = match self.classes[id.index()] {
-            ActionClass::Key(_) => PRIOR,
-            ActionClass::Click(click) if self.has_keys => {
-                PRIOR * salience(click.size) * CLICK_WEIGHT_WITH_KEYS
-            }
-            ActionClass::Click(click) => PRIOR * salience(click.size),
+        let share =
+            |prior: f64, weight: f64| (record.changed + prior * weight) / (record.tried + weight);
+        let ActionClass::Click(click) = class else {
+            return share(PRIOR, KEY_PRIOR_WEIGHT).max(MIN_KEY_CHANCE);
         };
-        (record.changed + prior) / (record.tried + 1.0)
+        let weight = if self.has_keys {
+            CLICK_WEIGHT_WITH_KEYS
+        } else {
+            1.0
+        };
+        share(PRIOR * salience(click.size) * weight, CLICK_PRIOR_WEIGHT)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rhae_engine::{Action, ActionSet, CELLS, Frame, SIZE, StateKey, key_of};
 use rhae_percept::CellSet;
 
-use super::affinity::{Aim, Blob};
+use super::affinity::{Blob, Pair};
 use super::options::Choice;
 
 /// The largest number of nodes, which occupy 5 KB each.
@@ -37,8 +37,8 @@ pub(super) struct Node {
     pub(super) choices: Vec<Choice>,
     pub(super) blobs: Vec<Blob>,
     edges: BTreeMap<Action, Edge>,
-    /// The distance of movers and targets, and the version of the targets for which it holds.
-    pub(super) aim: Option<(u32, Aim)>,
+    /// The nearest mover and target, and the version of the targets for which they hold.
+    pub(super) aim: Option<(u32, Option<Pair>)>,
 }
 
 impl Node {

@@ -1,9 +1,9 @@
-//! The search for the untried action that costs least, and for the way to it.
+//! The search for the nearest untried action, and for the way to it.
 
 use rhae_engine::{Action, ActionKind, ActionSet};
 
 use super::Explorer;
-use super::affinity::Aim;
+use super::affinity::Pair;
 use super::classes::POSTPONED;
 use super::graph::NodeId;
 use super::options::Choice;
@@ -42,7 +42,7 @@ impl Explorer {
 
     /// Returns the most promising untried action of a node. The seed breaks ties.
     fn best_untried(&mut self, here: NodeId) -> Action {
-        let pair = self.aim(here).next;
+        let pair = self.aim(here);
         let mut best: Option<(f64, Action)> = None;
         for position in 0..self.graph.node(here).choices.len() {
             let choice = self.graph.node(here).choices[position];
@@ -80,13 +80,10 @@ impl Explorer {
         }
     }
 
-    /// Returns the plan for the untried action that costs least, `None` if no such action is within
-    /// reach.
+    /// Returns the plan for the nearest untried action, `None` if no such action is within reach.
     ///
-    /// The cost is the number of steps to the state, plus the distance of its movers from their
-    /// targets in cells. Where to go is decided without undo, because a cheap way back makes the
-    /// explorer give up each new state too early. Undo then shortens the way, which is followed to
-    /// its end.
+    /// Where to go is decided without undo, because a cheap way back makes the explorer give up each
+    /// new state too early. Undo then shortens the way, which is followed to its end.
     fn plan(&mut self, here: NodeId, can_undo: bool) -> Option<Plan> {
         match self.route.pop() {
             Some((node, action)) if node == here => return Some(Plan::Go(action)),
@@ -94,7 +91,7 @@ impl Explorer {
         }
         let found = THRESHOLDS
             .into_iter()
-            .find_map(|threshold| self.cheapest_above(here, threshold));
+            .find_map(|threshold| self.nearest_above(here, threshold));
         let (plan, node, distance) = found?;
         if can_undo {
             self.route = self.shorter_route(here, node, distance);
@@ -105,18 +102,15 @@ impl Explorer {
         Some(plan)
     }
 
-    /// Returns the plan, the node and the number of steps for the untried action that costs least
-    /// among those whose chance exceeds a threshold. Visits the nodes in the order of their
-    /// distance, over known actions and over RESET.
-    fn cheapest_above(&mut self, here: NodeId, threshold: f64) -> Option<(Plan, NodeId, usize)> {
-        let mut best: Option<(f64, (Plan, NodeId, usize))> = None;
+    /// Returns the plan, the node and the number of steps for the nearest untried action whose chance
+    /// exceeds a threshold. Visits the nodes in the order of their distance, over known actions and
+    /// over RESET.
+    fn nearest_above(&self, here: NodeId, threshold: f64) -> Option<(Plan, NodeId, usize)> {
         let mut is_visited = vec![false; self.graph.len()];
         let mut visited = 0;
         let mut layer = vec![(here, Plan::Try)];
         for distance in 0.. {
-            let bound = distance as f64;
-            let is_settled = best.is_some_and(|(cost, _)| cost <= bound);
-            if layer.is_empty() || is_settled || visited >= MAX_VISITED {
+            if layer.is_empty() || visited >= MAX_VISITED {
                 break;
             }
             let mut next = Vec::new();
@@ -126,10 +120,7 @@ impl Explorer {
                 }
                 visited += 1;
                 if self.best_chance(node) > threshold {
-                    let cost = bound + self.aim(node).distance;
-                    if best.is_none_or(|(least, _)| cost < least) {
-                        best = Some((cost, (plan, node, distance)));
-                    }
+                    return Some((plan, node, distance));
                 }
                 next.extend(
                     self.graph
@@ -146,7 +137,7 @@ impl Explorer {
             }
             layer = next;
         }
-        best.map(|(_, found)| found)
+        None
     }
 
     /// Returns a way to a node with less than `distance` steps that consists of undos and then of
@@ -207,14 +198,14 @@ impl Explorer {
             .fold(0.0, f64::max)
     }
 
-    /// Returns how far the movers of a node are from their targets.
-    pub(super) fn aim(&mut self, node: NodeId) -> Aim {
+    /// Returns the nearest mover and target of a node that are not yet together.
+    pub(super) fn aim(&mut self, node: NodeId) -> Option<Pair> {
         let version = self.aim_version;
         let node = self.graph.node_mut(node);
         match node.aim {
             Some((known, aim)) if known == version => aim,
             _ => {
-                let aim = self.targets.aim(&node.blobs, &self.changed);
+                let aim = self.targets.nearest(&node.blobs, &self.changed);
                 node.aim = Some((version, aim));
                 aim
             }

@@ -2,6 +2,7 @@
 
 use rhae_engine::ActionSet;
 
+use super::classes::{ActionClass, POSTPONED};
 use super::*;
 use crate::test_plays::{play_builtin, view};
 
@@ -78,6 +79,18 @@ fn class_without_effect_is_postponed_and_tried_in_the_end() {
     clicked.sort_unstable();
     clicked.dedup();
     assert_eq!(clicked.len(), 3);
+}
+
+#[test]
+fn key_is_given_up_after_eight_states_without_effect() {
+    let mut classes = Classes::default();
+    let key = classes.id(ActionClass::Key(ActionKind::Action1));
+    for state in 0..7 {
+        classes.record(key, state, false);
+        assert!(classes.chance(key, false) > 0.34, "after state {state}");
+    }
+    classes.record(key, 7, false);
+    assert!((classes.chance(key, false) - POSTPONED).abs() < 1e-9);
 }
 
 #[test]
