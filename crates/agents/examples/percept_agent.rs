@@ -142,6 +142,18 @@ fn play(agent: &mut dyn Agent, id: &str, actions: u32) -> Result<u8, Box<dyn Err
     Ok(environment.observation().levels_completed)
 }
 
+/// Returns the levels that `random` and this agent complete in an environment with one seed.
+fn compare(id: &str, seed: u64, actions: u32) -> Result<[u32; 2], Box<dyn Error>> {
+    let context = PlayContext {
+        seed,
+        ..PlayContext::default()
+    };
+    let random = &mut *AgentSpec::built_in("random")?.build(&context)?;
+    let percept = &mut PerceptAgent::new(seed);
+    let levels = [play(random, id, actions)?, play(percept, id, actions)?];
+    Ok(levels.map(u32::from))
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     const SEEDS: u64 = 5;
     const ACTIONS: u32 = 500;
@@ -151,28 +163,39 @@ fn main() -> Result<(), Box<dyn Error>> {
         SEEDS - 1
     );
     for info in Builtin.list() {
+        let id = info.id.as_str();
         let mut levels = [0_u32; 2];
         for seed in 0..SEEDS {
-            let context = PlayContext {
-                seed,
-                ..PlayContext::default()
-            };
-            let random = &mut *AgentSpec::built_in("random")?.build(&context)?;
-            levels[0] += u32::from(play(random, info.id.as_str(), ACTIONS)?);
-            let percept = &mut PerceptAgent::new(seed);
-            levels[1] += u32::from(play(percept, info.id.as_str(), ACTIONS)?);
+            let [random, percept] = compare(id, seed, ACTIONS)?;
+            levels = [levels[0] + random, levels[1] + percept];
         }
-        println!(
-            "{:<10} random {:>3}   percept {:>3}",
-            info.id.as_str(),
-            levels[0],
-            levels[1]
-        );
-        totals = [totals[0] + levels[0], totals[1] + levels[1]];
+        let [random, percept] = levels;
+        println!("{id:<10} random {random:>3}   percept {percept:>3}");
+        totals = [totals[0] + random, totals[1] + percept];
     }
-    println!(
-        "total      random {:>3}   percept {:>3}",
-        totals[0], totals[1]
-    );
+    let [random, percept] = totals;
+    println!("total      random {random:>3}   percept {percept:>3}");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both agents play the same environments with the same seeds.
+    #[test]
+    fn agent_completes_more_levels_than_random() {
+        let mut totals = [0_u32; 2];
+        let (mut better, mut worse) = (0, 0);
+        for info in Builtin.list() {
+            for seed in 0..3 {
+                let [random, percept] = compare(info.id.as_str(), seed, 500).unwrap();
+                totals = [totals[0] + random, totals[1] + percept];
+                better += u32::from(percept > random);
+                worse += u32::from(percept < random);
+            }
+        }
+        assert!(totals[1] > totals[0], "levels: {totals:?}");
+        assert!(better > worse, "better in {better} plays, worse in {worse}");
+    }
 }
