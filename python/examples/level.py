@@ -69,7 +69,11 @@ def masked() -> MaskedObservation:
 
 @dataclass
 class Returns:
-    """The return of each episode, in the order in which the episodes ended."""
+    """The return of each episode, in the order in which the episodes ended.
+
+    A completed episode is shorter than a truncated one, so the first episodes to end are completed
+    ones. A tenth must contain several episodes of each play, so that this does not matter.
+    """
 
     values: list[float] = field(default_factory=list)
 

@@ -24,8 +24,8 @@ class Settings:
     """The hyperparameters."""
 
     steps: int = 65_536
-    plays: int = 64
-    rollout: int = 32
+    plays: int = 16
+    rollout: int = 128
     epochs: int = 4
     minibatches: int = 4
     learning_rate: float = 1e-3

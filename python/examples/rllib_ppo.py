@@ -60,7 +60,7 @@ def train(seed: int, steps: int) -> level.Returns:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Learn a level with RLlib.")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--steps", type=int, default=32_768)
+    parser.add_argument("--steps", type=int, default=65_536)
     arguments = parser.parse_args()
     for seed in arguments.seeds:
         print(f"seed {seed}: {train(seed, arguments.steps)}", flush=True)

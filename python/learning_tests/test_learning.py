@@ -32,11 +32,11 @@ def test_ppo_learns_a_level(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_maskable_ppo_learns_a_level(seed: int) -> None:
-    assert improvement(maskable_ppo.train, seed, 32_768) > 3
+    assert improvement(maskable_ppo.train, seed, 65_536) > 3
 
 
 def test_rllib_learns_a_level() -> None:
-    assert improvement(rllib_ppo.train, 1, 16_384) > 3
+    assert improvement(rllib_ppo.train, 1, 65_536) > 3
 
 
 def test_pytorch_shares_the_observations() -> None:
