@@ -31,7 +31,7 @@ const FACTS: Facts = Facts {
     baselines: &[
         Baseline::from_optimum(3),
         Baseline::from_optimum(9),
-        Baseline::from_optimum(6),
+        Baseline::from_optimum(9),
         Baseline::from_optimum(11),
         Baseline::from_optimum(11),
         Baseline::from_optimum(12),

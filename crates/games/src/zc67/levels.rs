@@ -34,18 +34,18 @@ const LEVELS: [LevelSpec; 8] = [
             ###########
         ",
     },
-    // Blindfold one passenger to bring the other one home.
+    // Blindfold one passenger to free the others.
     LevelSpec {
-        kinds: &[Plain, Plain],
+        kinds: &[Plain, Plain, Plain],
         map: "
             ###########
+            #~........#
+            #....#....#
             #.........#
-            #....@....#
-            #.........#
-            #...~~....#
-            #.....~...#
-            #.~a~b....#
-            #~....~...#
+            #.b~.a....#
+            #....@...~#
+            #....~....#
+            #........c#
             ###########
         ",
     },

@@ -82,6 +82,35 @@ const LEVELS: [LevelSpec; 8] = [
             .......
         ",
     },
+    // The band is the only wall: push one bead against it to change the distance between the beads.
+    LevelSpec {
+        map: "
+            +-+-+-+-+-+-+-O
+            |.|.|.|.|.|.|.|
+            +-+-+-O-+-+-+-+
+            |.|.|.|.|.|b|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|a|.|.|
+            +-+-+-+-+-O-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-O-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-o-+-+-o-+
+        ",
+        frames: "
+            .....a.
+            .......
+            .......
+            .......
+            ...b...
+            .......
+            .......
+        ",
+    },
     // One pull encloses two pegs and two beads. Choose the order in which to release them.
     LevelSpec {
         map: "
@@ -141,35 +170,6 @@ const LEVELS: [LevelSpec; 8] = [
         ",
     },
     // Beads in the second band move opposite to the key.
-    LevelSpec {
-        map: "
-            +-+-+-+-+-+-+-+
-            |.|.|.|.|.|.|.|
-            +-+-+-+-+-+-+-+
-            |.|.|.|.|.|.|.|
-            +-+-x-+-+-x-+-+
-            |.|.|.|.|.|.|.|
-            +-+-+-+-+-+-+-+
-            |.|.|.|.|.|.|.|
-            +-+-+-+-+-+-+-+
-            |.|.|a|.|.|.|.|
-            +-+-X-+-+-+-+-+
-            |.|.|.|b|.|.|.|
-            X-+-+-+-+-X-+-+
-            |.|.|.|.|.|.|.|
-            +-+-+-+-+-+-+-+
-        ",
-        frames: "
-            .......
-            .......
-            .......
-            .a.b...
-            .......
-            .......
-            .......
-        ",
-    },
-    // Each band holds its own bead; the band must be carried over to a bead.
     LevelSpec {
         map: "
             +-+-+-+-+-+-+-+
