@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use rhae_eval::{AttemptResult, Ledger, PlannedSet, RequestRecord, assemble};
+use rhae_eval::{AttemptResult, Ledger, PlannedSet, RequestRecord, assemble, parser_of};
 use rhae_protocol::{
     BoardAnswers, BoardCost, BoardDefinition, BoardRun, BoardTasks, CostBasis, EVAL_VERSION,
     EvalConfig, EvalLine, EvalUsage, MOCK_PROVIDER,
 };
 use rhae_study::{digest, text_digest};
-use rhae_tasks::{Parser, Selection, TaskSet, TestOutcome};
+use rhae_tasks::{Selection, TaskSet, TestOutcome};
 use serde_json::{Value, json};
 
 use crate::run_check::RunError;
@@ -135,7 +135,7 @@ fn answers(
         file: "tasks of the board",
         reason: format!("{}: {error}", definition.set.name),
     };
-    let parser: Parser = tasks.parser.parse().map_err(|error| board(&error))?;
+    let parser = parser_of(tasks.parser);
     let planned = PlannedSet {
         set: TaskSet {
             name: name.to_owned(),

@@ -15,7 +15,7 @@ pub enum BoardError {
     Store(#[from] StoreError),
     /// The rules of the board do not accept the command.
     #[error("{0} (rule {rule})", rule = .0.rule())]
-    Rejected(#[from] Rejection),
+    Rejected(Rejection),
     #[error("there is no board `{0}`; `rhae board show` lists all boards")]
     Unknown(BoardId),
     #[error("the board `{0}` exists already: choose another id")]
@@ -46,6 +46,13 @@ pub enum BoardError {
     },
     #[error("the export cannot be checked: {0}")]
     Export(String),
+}
+
+// The message contains that of the rejection, so the rejection is not a source that is printed again.
+impl From<Rejection> for BoardError {
+    fn from(rejection: Rejection) -> Self {
+        Self::Rejected(rejection)
+    }
 }
 
 impl BoardError {

@@ -40,7 +40,7 @@ pub async fn export_board(
     audience: Audience,
     references: Vec<PublishedResult>,
 ) -> Result<BoardManifest, BoardError> {
-    // The records and the rows are those of one moment, even if others append meanwhile.
+    // Another server may append at any time, so the rows are computed from these records.
     let records = service.records(id).await?;
     let board = Board::replay(&records).map_err(|error| BoardError::Log {
         board: id.clone(),

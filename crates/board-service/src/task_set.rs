@@ -1,7 +1,7 @@
 //! The static tasks of a board: what a board fixes, and the file with the solutions.
 
-use rhae_protocol::{BoardSet, BoardTasks, EvalProtocol, SetVisibility};
-use rhae_tasks::{Protocol, Rules, Selection, SourceFile, TaskSet, load};
+use rhae_protocol::{BoardSet, BoardTasks, EvalParser, EvalProtocol, SetVisibility};
+use rhae_tasks::{Parser, Protocol, Rules, Selection, SourceFile, TaskSet, load};
 use serde_json::{Map, Value};
 
 use crate::BoardError;
@@ -36,7 +36,12 @@ pub fn task_set(
             Protocol::Plan => EvalProtocol::Plan,
         },
         attempts: number(rules.attempts),
-        parser: rules.parser.name().to_owned(),
+        parser: match rules.parser {
+            Parser::Lenient => EvalParser::Lenient,
+            Parser::Official => EvalParser::Official,
+            Parser::Nejumi => EvalParser::Nejumi,
+            Parser::Plan => EvalParser::Plan,
+        },
         tests: tests.collect(),
     };
     check_solutions(&tasks, set)?;

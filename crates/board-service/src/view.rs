@@ -1,11 +1,14 @@
 //! The document of a board, and what a command changed on it.
 
 use rhae_board::{Audience, Board, board_rows, registration_rows, release_rows};
-use rhae_protocol::{BoardChange, BoardListing, BoardRecord, BoardView, EntryId, PublishedResult};
+use rhae_protocol::{
+    BoardChange, BoardListing, BoardRecord, BoardSet, BoardView, EntryId, PublishedResult,
+};
 
 use crate::service::event_kind;
 
-/// Returns a board with its rows. Published results are shown for orientation and never ranked.
+/// Returns a board with its rows. Published results on its benchmark are shown for orientation and never
+/// ranked.
 pub fn board_view(
     board: &Board,
     audience: Audience,
@@ -36,7 +39,18 @@ pub fn board_view(
         rows: board_rows(state, audience),
         registrations: registration_rows(state),
         releases: release_rows(state),
-        references,
+        references: references
+            .into_iter()
+            .filter(|result| is_comparable(&definition.set, result))
+            .collect(),
+    }
+}
+
+/// Returns whether a published result is on the benchmark of a set.
+fn is_comparable(set: &BoardSet, result: &PublishedResult) -> bool {
+    match set.tasks {
+        None => result.benchmark == "arc-agi-3",
+        Some(_) => set.name.starts_with(&result.benchmark),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::rejection::Rejection;
 use crate::scores::entry_scores;
 use crate::state::BoardState;
 
-/// Compares two rows on the environments or tasks that both played; `None` if there are none.
+/// Compares two rows on the environments or tasks that both played; `None` without a common one.
 ///
 /// # Errors
 ///

@@ -93,8 +93,8 @@ fn is_text(text: &str, max: usize) -> bool {
     !text.trim().is_empty() && text.chars().count() <= max && !text.contains(is_hidden)
 }
 
-/// Returns whether a character has no shape of its own, so that two names with and without it look the
-/// same, or whether it reverses the text around it. Joiners, which some scripts need, are not meant.
+/// Returns whether a character is invisible or reverses the text around it, so that different names look
+/// the same. The joiners, which some scripts need, are allowed.
 const fn is_invisible(letter: char) -> bool {
     matches!(
         letter,

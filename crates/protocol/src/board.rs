@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::eval::EvalProtocol;
+use crate::eval::{EvalParser, EvalProtocol};
 use crate::study::{Digest, EnvironmentVersion, texts};
 
 texts! {
@@ -114,8 +114,8 @@ pub struct BoardTasks {
     pub protocol: EvalProtocol,
     /// The number of attempts at each test.
     pub attempts: u32,
-    /// The name of the parser that finds grids in answers.
-    pub parser: String,
+    /// The parser that finds grids in answers.
+    pub parser: EvalParser,
     /// The indices of the tests of each task, from 0.
     pub tests: BTreeMap<String, Vec<u32>>,
 }

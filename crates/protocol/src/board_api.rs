@@ -195,7 +195,7 @@ pub enum BoardRequest {
     /// Verifies all stored runs again with this version of the program, and releases the rows whose
     /// scores change.
     Rescore {
-        /// What was wrong, which everybody can read.
+        /// What was wrong. The text is public.
         note: String,
     },
     Close {

@@ -137,6 +137,31 @@ pub enum BoardEvent {
     },
 }
 
+impl BoardEvent {
+    /// Returns the row that the event is about.
+    pub const fn entry(&self) -> Option<&EntryId> {
+        match self {
+            Self::Submitted { entry, .. }
+            | Self::Replayed { entry, .. }
+            | Self::ReplayFailed { entry, .. }
+            | Self::Witnessed { entry, .. }
+            | Self::Reproduced { entry, .. }
+            | Self::Certified { entry, .. }
+            | Self::Flagged { entry, .. }
+            | Self::Unflagged { entry, .. }
+            | Self::Retracted { entry, .. }
+            | Self::Contested { entry, .. }
+            | Self::Answered { entry, .. }
+            | Self::Rescored { entry, .. } => Some(entry),
+            Self::Created { .. }
+            | Self::Registered { .. }
+            | Self::Abandoned { .. }
+            | Self::Released { .. }
+            | Self::Closed { .. } => None,
+        }
+    }
+}
+
 /// What a submission says about itself. It is never ranked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -8,7 +8,7 @@ use crate::board::{
     BoardAuthor, BoardFlag, BoardId, BoardKind, BoardTasks, CostBasis, EntryId, Exposure,
     PeopleScore, RegistrationId, RetractionReason, SetVisibility, VerificationState,
 };
-use crate::eval::EvalProtocol;
+use crate::eval::{EvalParser, EvalProtocol};
 use crate::study::{Digest, EnvironmentVersion};
 
 /// A board with its rows.
@@ -75,7 +75,7 @@ pub struct TaskFacts {
     pub revision: String,
     pub protocol: EvalProtocol,
     pub attempts: u32,
-    pub parser: String,
+    pub parser: EvalParser,
 }
 
 impl From<&BoardTasks> for TaskFacts {
@@ -86,7 +86,7 @@ impl From<&BoardTasks> for TaskFacts {
             revision: tasks.revision.clone(),
             protocol: tasks.protocol,
             attempts: tasks.attempts,
-            parser: tasks.parser.clone(),
+            parser: tasks.parser,
         }
     }
 }

@@ -145,7 +145,7 @@ fn rules(view: &BoardView) -> String {
             "protocol {}, {} attempts, parser {}\nrevision {}",
             tasks.protocol.name(),
             tasks.attempts,
-            plain(&tasks.parser),
+            tasks.parser.name(),
             plain(&tasks.revision),
         ),
     }

@@ -147,7 +147,7 @@ pub(crate) async fn entry(
     let unknown = || ApiError::BoardItem(format!("unknown row `{entry}`"));
     let row = row.ok_or_else(unknown)?;
     let newest = boards.newest(&board).await?;
-    let records = boards.service()?.records(&newest.board.state().id).await?;
+    let records = boards.records_of(&newest, &row.entry).await?;
     let view = entry_view(newest.board.state(), audience, row, &records);
     Ok(Json(view.ok_or_else(unknown)?))
 }

@@ -50,6 +50,8 @@ const MAX_EXPORTS: usize = 2;
 /// A board as one number of records gives it, with its rows once they were needed.
 pub(crate) struct BoardState {
     pub(crate) board: Board,
+    /// The numbers of the records of each row, so that a row is shown without reading the whole log.
+    history: HashMap<EntryId, Vec<u64>>,
     public: OnceLock<BoardView>,
     organiser: OnceLock<BoardView>,
 }
@@ -117,16 +119,33 @@ impl Boards {
             None if records.is_empty() => return Err(unknown()),
             _ => {}
         }
-        let advanced = blocking(move || advanced(known.as_deref(), &records)).await?;
-        let board = advanced.map_err(|error| ApiError::Failed(error.to_string()))?;
+        let advanced = blocking(move || {
+            let board = advanced(known.as_deref(), &records)?;
+            let history = history(known.as_deref(), &records);
+            Ok::<_, ReplayError>((board, history))
+        });
+        let advanced = advanced.await?;
+        let (board, history) = advanced.map_err(|error| ApiError::Failed(error.to_string()))?;
         let newest = Arc::new(BoardState {
             board,
+            history,
             public: OnceLock::new(),
             organiser: OnceLock::new(),
         });
         let mut all = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
         all.insert(id, Arc::clone(&newest));
         Ok(newest)
+    }
+
+    /// Returns the records of a row.
+    pub(crate) async fn records_of(
+        &self,
+        newest: &BoardState,
+        entry: &EntryId,
+    ) -> Result<Vec<BoardRecord>, ApiError> {
+        let numbers = newest.history.get(entry).map_or(&[][..], Vec::as_slice);
+        let id = &newest.board.state().id;
+        Ok(self.service()?.records_at(id, numbers).await?)
     }
 
     fn known(&self, id: &BoardId) -> Option<Arc<BoardState>> {
@@ -179,13 +198,14 @@ impl Boards {
         let folder = tempfile::tempdir().map_err(|error| failed(error.to_string()))?;
         let (runtime, boards) = (tokio::runtime::Handle::current(), Arc::clone(self));
         let (at, name) = (folder.path().join("export"), id.to_string());
+        let root = at.clone();
         let exported = blocking(move || {
             let references = boards.references.clone();
             let exported = export_board(boards.service()?, &id, &at, audience, references);
             Ok::<_, ApiError>(runtime.block_on(exported).map(drop)?)
         });
         exported.await??;
-        Ok(archive_folder(name, folder, permit))
+        Ok(archive_folder(name, root, (folder, permit)))
     }
 
     /// Announces runs. The time is that of the server.
@@ -344,6 +364,17 @@ fn advanced(known: Option<&BoardState>, records: &[BoardRecord]) -> Result<Board
         }
         None => Board::replay(records),
     }
+}
+
+/// Returns the numbers of the records of each row.
+fn history(known: Option<&BoardState>, records: &[BoardRecord]) -> HashMap<EntryId, Vec<u64>> {
+    let mut history = known.map_or_else(HashMap::new, |known| known.history.clone());
+    for record in records {
+        if let Some(entry) = record.event.entry() {
+            history.entry(entry.clone()).or_default().push(record.seq);
+        }
+    }
+    history
 }
 
 /// Returns the name under which the log records what an author does.

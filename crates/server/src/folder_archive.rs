@@ -1,21 +1,21 @@
 //! A temporary folder as a tar archive, which is sent while it is read.
 
 use std::io;
+use std::path::PathBuf;
 
 use axum::body::Bytes;
-use tempfile::TempDir;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// The chunks that wait until the client reads them.
 const PENDING_CHUNKS: usize = 4;
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// Returns the files of a folder as an archive in chunks, below the path `name`. The folder is removed
-/// at the end, when `held` is dropped too. If the folder cannot be read to its end, the last chunk is an
+/// Returns the files of a folder as an archive in chunks, below the path `name`. `held`, such as the
+/// temporary folder, is dropped at the end. If the folder cannot be read to its end, the last chunk is an
 /// error, so that the client cannot mistake a part for the whole.
 pub(crate) fn archive_folder(
     name: String,
-    folder: TempDir,
+    folder: PathBuf,
     held: impl Send + 'static,
 ) -> Receiver<io::Result<Bytes>> {
     let (out, chunks) = channel(PENDING_CHUNKS);
@@ -23,7 +23,7 @@ pub(crate) fn archive_folder(
         let sink = ChunkWriter { out: out.clone() };
         let mut archive = tar::Builder::new(io::BufWriter::with_capacity(CHUNK_BYTES, sink));
         let written = archive
-            .append_dir_all(&name, folder.path())
+            .append_dir_all(&name, &folder)
             .and_then(|()| archive.into_inner())
             .and_then(|mut buffer| io::Write::flush(&mut buffer));
         if let Err(error) = written {

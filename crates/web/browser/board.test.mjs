@@ -87,9 +87,32 @@ test("a visitor finds a board, its ranks, and what a row proves", async () => {
   await page.getByText("Retracted on").waitFor();
   await check("tombstone");
 
+  // The picture and the export are files.
+  await page.goto("/boards/main");
+  for (const [name, start] of [["Plot as PNG", "\u0089PNG"], ["Export", "main/"]]) {
+    const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name, exact: true }).click()]);
+    assert.ok(readFileSync(await saved.path(), "latin1").startsWith(start), name);
+  }
+
+  // A board of static tasks says what its rows do not prove.
+  const same = { input: [[1, 2], [3, 0]], output: [[1, 2], [3, 0]] };
+  const data = join(server.folder, "two.json");
+  writeFileSync(data, JSON.stringify({ t1: { train: [same, same], test: [same] }, t2: { train: [same, same], test: [{ ...same, output: [[4]] }] } }));
+  server.run("board", "init", "arc", "--title", "Two tasks", "--tasks", data, "--db", server.db);
+  const run = join(server.folder, "eval");
+  server.run("arc", "eval", "--solver", "search", "--data", data, "--out", run);
+  server.run("board", "submit", "arc", "--entry", "search", "--system", system("Search", "Di"), "--run", run, "--db", server.db);
+  await page.goto("/boards/arc");
+  await check("tasks");
+  assert.match(await page.getByRole("region", { name: "Rows" }).locator("tbody tr").innerText(), /50\.00.*1\.0 \/ 2/s);
+  await page.getByRole("link", { name: "Search 1" }).click();
+  await page.getByText("It answered 2 tasks and solved 1 of their tests.").waitFor();
+  await page.getByText("Who or what gave the answers").waitFor();
+  await check("row of tasks");
+
   // On a telephone only the tables scroll sideways.
   await page.setViewportSize({ width: 360, height: 740 });
-  for (const path of ["/boards", "/boards/main", "/boards/main/walker-1"]) {
+  for (const path of ["/boards", "/boards/main", "/boards/main/walker-1", "/boards/arc", "/boards/arc/search"]) {
     await page.goto(path);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), path);
   }

@@ -1,5 +1,6 @@
 //! A board in a database, and runs of the random agent.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,7 +9,8 @@ use rhae_board::{Audience, Command, board_rows};
 use rhae_board_service::{BoardError, BoardService, RunFiles, Submission, board_set};
 use rhae_engine::{Catalog, GameInfo};
 use rhae_games::Builtin;
-use rhae_harness::{HarnessError, LocationRequest, RunRequest};
+pub(crate) use rhae_harness::RunRequest;
+use rhae_harness::{HarnessError, LocationRequest};
 use rhae_protocol::{
     BOARD_RULES, BoardAuthor, BoardDefinition, BoardId, BoardKind, BoardRow, BoardSystem, Exposure,
     SetVisibility,
@@ -174,16 +176,51 @@ pub(crate) fn system(name: &str, author: &str) -> BoardSystem {
     }
 }
 
+/// Returns all files below a folder.
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths
+        .flat_map(|path| {
+            if path.is_dir() {
+                files(&path)
+            } else {
+                vec![path]
+            }
+        })
+        .collect()
+}
+
+/// Replaces the byte in the middle of a file, and returns the old content.
+pub(crate) fn change_byte(path: &Path) -> Vec<u8> {
+    let old = fs::read(path).unwrap();
+    let mut new = old.clone();
+    let middle = new.len() / 2;
+    let at = (middle..new.len()).find(|&at| new[at].is_ascii_alphanumeric());
+    let at = at.unwrap_or(middle);
+    new[at] = if new[at] == b'0' { b'1' } else { b'0' };
+    fs::write(path, new).unwrap();
+    old
+}
+
 /// Plays the environments with the random agent, and returns the run folder.
 pub(crate) fn play(folder: &Path, name: &str, seed: u64, repeat: u32) -> PathBuf {
-    let out = folder.join(name);
     let request = RunRequest {
-        agent: "random".to_owned(),
         games: Some(GAMES.to_owned()),
         seed,
         repeat,
-        out: Some(out.clone()),
         ..RunRequest::default()
+    };
+    play_request(folder, name, request)
+}
+
+/// Plays what a request says with the random agent, and returns the run folder.
+pub(crate) fn play_request(folder: &Path, name: &str, request: RunRequest) -> PathBuf {
+    let out = folder.join(name);
+    let request = RunRequest {
+        agent: "random".to_owned(),
+        out: Some(out.clone()),
+        ..request
     };
     let load = |_: &[PathBuf]| Ok::<_, HarnessError>(Arc::new(Builtin) as Arc<dyn Catalog>);
     let run = LocationRequest::default().prepare(request, load).unwrap();

@@ -2,10 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod answers;
+mod corrections;
 mod fixture;
+mod tiered;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rhae_board::{Audience, Command, ORGANISER, Rejection};
 use rhae_board_service::{
@@ -16,37 +19,10 @@ use rhae_protocol::{
     BoardFlag, BoardRow, Entry, Format, Recording, RetractionReason, VerificationState,
 };
 
-use crate::fixture::{Desk, now_ms, play, system};
+use crate::fixture::{Desk, change_byte, files, now_ms, play, system};
 
 fn flags(row: &BoardRow) -> Vec<BoardFlag> {
     row.flags.iter().map(|flag| flag.flag).collect()
-}
-
-/// Returns all files below a folder.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap();
-    let paths = entries.map(|entry| entry.unwrap().path());
-    paths
-        .flat_map(|path| {
-            if path.is_dir() {
-                files(&path)
-            } else {
-                vec![path]
-            }
-        })
-        .collect()
-}
-
-/// Replaces the byte in the middle of a file, and returns the old content.
-fn change_byte(path: &Path) -> Vec<u8> {
-    let old = fs::read(path).unwrap();
-    let mut new = old.clone();
-    let middle = new.len() / 2;
-    let at = (middle..new.len()).find(|&at| new[at].is_ascii_alphanumeric());
-    let at = at.unwrap_or(middle);
-    new[at] = if new[at] == b'0' { b'1' } else { b'0' };
-    fs::write(path, new).unwrap();
-    old
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
 //! B15: boards of static tasks.
 
 use rhae_protocol::{
-    BoardAnswers, BoardDefinition, BoardFlag, BoardKind, BoardRun, BoardTasks, EvalProtocol,
-    VerificationState,
+    BoardAnswers, BoardDefinition, BoardFlag, BoardKind, BoardRun, BoardTasks, EvalParser,
+    EvalProtocol, VerificationState,
 };
 use rhae_study::text_digest;
 
@@ -22,7 +22,7 @@ fn tasks(protocol: EvalProtocol) -> BoardDefinition {
         revision: "1f2e".to_owned(),
         protocol,
         attempts: 2,
-        parser: "lenient".to_owned(),
+        parser: EvalParser::Lenient,
         tests: tests.map(|(id, tests)| (id.to_owned(), tests)).into(),
     };
     let mut definition = community();

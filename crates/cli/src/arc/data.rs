@@ -89,6 +89,11 @@ impl DataArgs {
 }
 
 impl SelectArgs {
+    /// Returns whether all tasks are selected.
+    pub(crate) fn is_all(&self) -> bool {
+        self.selected_problems.is_empty() && self.max_tasks.is_none() && self.manifest.is_empty()
+    }
+
     /// Returns the tests of `set` that the flags select.
     pub(crate) fn selection(&self, set: &TaskSet) -> Result<Selection> {
         if !self.manifest.is_empty() {

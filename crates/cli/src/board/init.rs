@@ -146,6 +146,10 @@ fn set(args: &InitArgs) -> Result<BoardSet> {
         let visibility = SetVisibility::Public;
         return Ok(task_set(visibility, &set, &selected, args.protocol, rules)?);
     }
+    ensure!(
+        args.select.is_all(),
+        "tasks are selected, but there is no data of tasks: name it with --tasks"
+    );
     let catalog = args.hosted.games()?;
     let environments = if args.games == "all" {
         catalog.list()

@@ -53,8 +53,18 @@ fn export_is_checked_and_a_changed_byte_is_found() {
         "{}",
         shown.out
     );
-    board(at, &["plot", "main", "main.png"]).failed_with("is not the name of an SVG file");
+    board(at, &["plot", "main", "main.pdf"]).failed_with("is not the name of an SVG or PNG file");
     board(at, &["plot", "main", "main.svg"]).succeeded();
+    for more in [&[][..], &["--over-time"]] {
+        board(at, &[&["plot", "main", "main.png"], more].concat()).succeeded();
+        assert!(
+            fs::read(at.join("main.png"))
+                .unwrap()
+                .starts_with(b"\x89PNG")
+        );
+    }
+    let rescore = ["release", "main", "--rescore", "an error"];
+    board(at, &rescore).failed_with("no row changes");
     assert!(
         fs::read_to_string(at.join("main.svg"))
             .unwrap()
@@ -78,6 +88,92 @@ fn export_is_checked_and_a_changed_byte_is_found() {
     );
     board(at, &["import", "public", "--db", "copy.db"]);
     board(at, &["show", "main", "--db", "copy.db"]).failed_with("there is no board `main`");
+}
+
+/// Writes two tasks, of which the program search solves the first.
+fn write_tasks(at: &Path) {
+    let pair = |input: &str, output: &str| format!(r#"{{"input": {input}, "output": {output}}}"#);
+    let same = pair("[[1, 2], [3, 0]]", "[[1, 2], [3, 0]]");
+    let other = pair("[[5, 0], [7, 1]]", "[[5, 0], [7, 1]]");
+    let odd = pair("[[5, 0], [7, 1]]", "[[4, 4, 4]]");
+    let tasks = format!(
+        r#"{{"t1": {{"train": [{same}, {other}], "test": [{same}]}},
+            "t2": {{"train": [{same}, {other}], "test": [{odd}]}}}}"#
+    );
+    fs::write(at.join("arc-agi-2-two.json"), tasks).unwrap();
+}
+
+#[test]
+fn evaluation_of_static_tasks_has_a_board() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write_tasks(at);
+    fs::write(at.join("system.json"), SYSTEM).unwrap();
+    let data = "arc-agi-2-two.json";
+    board(at, &["init", "arc", "--tasks", data, "--games", "kq19"]).failed_with("--games");
+    board(
+        at,
+        &["init", "arc", "--tasks", data, "--title", "Two tasks"],
+    )
+    .succeeded();
+    let eval = [
+        "arc", "eval", "--solver", "search", "--data", data, "--out", "run",
+    ];
+    rhae(at, &eval).succeeded();
+    let submit = [
+        "submit",
+        "arc",
+        "--entry",
+        "a",
+        "--system",
+        "system.json",
+        "--run",
+        "run",
+    ];
+    let submitted = board(at, &submit).succeeded();
+    let proves = "a is replayed: These answers to these tasks give this score";
+    assert!(submitted.out.contains(proves), "{}", submitted.out);
+    let shown = board(at, &["show", "arc"]).succeeded().out;
+    assert!(
+        shown.contains("2 tasks), mean-task-score, protocol standard, 2 attempts"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("  50.00 ") && shown.contains(" 1.0/2 "),
+        "{shown}"
+    );
+    board(at, &["tiers", "arc"]).failed_with("tiers need a budget such as `5x`");
+    board(at, &["export", "arc", "public"]).succeeded();
+    board(at, &["check", "public"]).succeeded();
+    let yaml = ["export", "arc", "submission.yaml", "--entry", "a"];
+    board(at, &yaml).succeeded();
+    let text = fs::read_to_string(at.join("submission.yaml")).unwrap();
+    assert!(
+        text.contains("benchmark: arc-agi-2") && text.contains("score: 50.0"),
+        "{text}"
+    );
+    // Another revision of the data needs another board.
+    let changed = fs::read_to_string(at.join(data))
+        .unwrap()
+        .replace("[[4, 4, 4]]", "[[4, 4, 3]]");
+    fs::write(at.join(data), changed).unwrap();
+    let eval = [
+        "arc", "eval", "--solver", "search", "--data", data, "--out", "other",
+    ];
+    rhae(at, &eval).succeeded();
+    let submit = [
+        "submit",
+        "arc",
+        "--entry",
+        "b",
+        "--system",
+        "system.json",
+        "--run",
+        "other",
+    ];
+    board(at, &submit).failed_with("already in use");
+    let verify = ["verify", "arc", "--entry", "a", "--run", "other"];
+    board(at, &verify).failed_with("the revision of the data is");
 }
 
 #[test]

@@ -80,6 +80,18 @@ fn environments_of_a_board_are_ordered_by_proved_chances() {
         chance(0) >= chance(1) && chance(1) > 0.0 && chance(0) < 1.0,
         "{file}"
     );
+    // A board can freeze this order, and then says it without a search.
+    let init = ["board", "init", "frozen", "--games", "ny40,kq19", "--tiers"];
+    rhae(at, &init).succeeded();
+    let frozen = rhae(at, &["board", "tiers", "frozen", "--json"])
+        .succeeded()
+        .json();
+    for index in [0, 1] {
+        let (one, other) = (&frozen["environments"][index], &environments[index]);
+        assert_eq!(one["id"], other["id"]);
+        let difference = one["chance"].as_f64().unwrap() - chance(index);
+        assert!((0.0..1e-8).contains(&difference), "{frozen} {file}");
+    }
     let run = [
         "run",
         "--agent",

@@ -33,5 +33,6 @@ pub(crate) async fn export_archive(
         ExportError::Store(error) => error.into(),
         error => ApiError::Failed(error.to_string()),
     })?;
-    Ok(archive_folder(study.to_string(), folder, ()))
+    let root = folder.path().to_owned();
+    Ok(archive_folder(study.to_string(), root, folder))
 }

@@ -164,7 +164,12 @@ fn pages_of_a_large_board_have_some_of_its_rows() {
     let row = client.get("/api/boards/large/entries/row-7").success();
     assert_eq!(row["history"].as_array().unwrap().len(), 2);
     assert!(client.get("/boards/large/plot.svg").text.len() < 60_000);
-    for path in ["/boards", "/boards/large", "/boards/large?page=50", "/boards/large/row-7"] {
+    for path in [
+        "/boards",
+        "/boards/large",
+        "/boards/large?page=50",
+        "/boards/large/row-7",
+    ] {
         let begun = std::time::Instant::now();
         for _ in 0..20 {
             assert_eq!(client.get(path).status, 200);

@@ -7,6 +7,7 @@
 //!
 //! To accept changed responses, run the tests with `INSTA_UPDATE=always` and review the difference.
 
+mod board_creation;
 mod boards;
 mod cards;
 mod commands;
