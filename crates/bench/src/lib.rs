@@ -39,8 +39,8 @@ pub use hosted::{HostedBench, HostedOptions};
 pub use python::{PythonBench, PythonOptions};
 pub use server::{Measurement, ServerBench, ServerOptions, peer_python};
 pub use validate::{ValidateBench, ValidateRow};
-pub use work::{WorkBench, WorkOptions, WorkRow};
 pub use vector::{VectorBench, VectorOptions};
+pub use work::{WorkBench, WorkOptions, WorkRow};
 
 /// Returns the median, or NaN if there are no values.
 fn median(values: impl IntoIterator<Item = f64>) -> f64 {

@@ -130,7 +130,9 @@ fn duration(
             .prefix(".rhae-bench-")
             .tempdir_in(folder)
     });
-    let folder = folder.map_err(BenchError::io("cannot create a folder for the run".to_owned()))?;
+    let folder = folder.map_err(BenchError::io(
+        "cannot create a folder for the run".to_owned(),
+    ))?;
     let out = folder.path().join("run");
     let mut command = Command::new(&options.program);
     command.args(["run", "--games", "kq19", "--budget", "1", "--json", "--out"]);

@@ -226,7 +226,10 @@ pub fn prepare_permuted(
 }
 
 /// Returns the sets of a configuration, with permuted colours if it says so.
-pub(crate) fn planned_sets(config: &EvalConfig, sets: &[TaskSet]) -> Result<Vec<PlannedSet>, EvalError> {
+pub(crate) fn planned_sets(
+    config: &EvalConfig,
+    sets: &[TaskSet],
+) -> Result<Vec<PlannedSet>, EvalError> {
     let planned = |set| {
         let planned = PlannedSet::from_record(set, sets)?;
         Ok(planned.permute_colors(config.permuted_colors))

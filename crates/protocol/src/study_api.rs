@@ -7,8 +7,7 @@ use utoipa::ToSchema;
 
 use crate::study::{
     AttemptOutcome, CompletionCode, CompletionKind, EnvironmentVersion, ExclusionId, ParticipantId,
-    PaymentKey,
-    SessionId, SiteId, SittingEndReason, SittingId, StudyRole, StudyStage,
+    PaymentKey, SessionId, SiteId, SittingEndReason, SittingId, StudyRole, StudyStage,
 };
 use crate::study_protocol::StudyProtocol;
 use crate::study_status::{StudyListing, StudyStatus};

@@ -44,9 +44,7 @@ mod sittings;
 mod status;
 mod verification;
 
-pub use author_report::{
-    AuthorReportError, author_report, author_reports, returned_environments,
-};
+pub use author_report::{AuthorReportError, author_report, author_reports, returned_environments};
 pub use clicks::{click_map, plays_of};
 pub use counts::{CountError, PlayCounter, count_play};
 pub use error::StudyError;

@@ -30,7 +30,10 @@ impl Workers {
 
     /// Returns the number of threads that work on the plays.
     pub(crate) fn threads(&self) -> usize {
-        1 + self.pool.as_ref().map_or(0, ThreadPool::current_num_threads)
+        1 + self
+            .pool
+            .as_ref()
+            .map_or(0, ThreadPool::current_num_threads)
     }
 
     /// Calls `work` with every item, in parallel. With one item the calling thread does the work.
@@ -46,10 +49,7 @@ impl Workers {
         let items = Mutex::new(items);
         let work_until_done = || {
             loop {
-                let item = items
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .next();
+                let item = items.lock().unwrap_or_else(PoisonError::into_inner).next();
                 match item {
                     Some(item) => work(item),
                     None => break,

@@ -15,7 +15,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use rhae_eval::{EvalResults, EvalSpec, PreparedEval, assemble, estimate, parser_of, write_results};
+use rhae_eval::{
+    EvalResults, EvalSpec, PreparedEval, assemble, estimate, parser_of, write_results,
+};
 use rhae_tasks::{Parser, Protocol};
 
 use self::limits::EvalLimitArgs;

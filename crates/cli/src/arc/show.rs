@@ -85,7 +85,10 @@ pub(super) fn run(args: &ShowArgs) -> Result<ExitCode> {
         .map(|result| SceneAttempt {
             test: result.test,
             attempt: result.attempt,
-            grid: result.grid.as_ref().map_err(|failure| failure.reason.name()),
+            grid: result
+                .grid
+                .as_ref()
+                .map_err(|failure| failure.reason.name()),
         })
         .collect();
     let scene = task_scene(&task, &scene_attempts);

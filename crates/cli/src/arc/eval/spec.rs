@@ -52,7 +52,11 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<PreparedEval> {
         out: args.out.clone(),
         identity: args.identity.resolve(),
     };
-    Ok(request.prepare(&host(&args.models, args.unsafe_host, args.python.as_deref())?)?)
+    Ok(request.prepare(&host(
+        &args.models,
+        args.unsafe_host,
+        args.python.as_deref(),
+    )?)?)
 }
 
 /// Returns the solver and the tests that the flags of a new run select.

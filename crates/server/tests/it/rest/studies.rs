@@ -286,7 +286,10 @@ fn researchers_read_a_study() {
         exchanges.get(&format!("study_{name}_unknown"), &keys.owner, &unknown);
     }
     let text = keys.owner.get(&listings[4].1).text;
-    assert!(text.contains("valid attempt") && text.contains("Drop-off"), "{text}");
+    assert!(
+        text.contains("valid attempt") && text.contains("Drop-off"),
+        "{text}"
+    );
     let text = keys.owner.get(&format!("{STUDY}/export")).text;
     assert!(text.contains("lab/manifest.json") && text.contains("table-attempts"));
 }
