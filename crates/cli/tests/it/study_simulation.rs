@@ -44,7 +44,7 @@ fn study_of_40_people_loses_and_doubles_nothing() {
     assert!(incidents.iter().all(|&count| count > 0), "{incidents:?}");
     let summary = &result.summary;
     assert_eq!(summary.attempt_rule, AttemptRule::Paper);
-    // Everybody takes part until the last environment has its ten people.
+    // All people take part until the last environment has its ten people.
     assert!((36..=40).contains(&summary.participants), "{summary:?}");
     // An attempt has more than 30 actions, which many plays of the short environments do not reach.
     assert!((150..=240).contains(&summary.attempts), "{summary:?}");

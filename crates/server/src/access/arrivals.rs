@@ -8,7 +8,7 @@ use crate::ApiError;
 use crate::network::ClientAddress;
 
 /// The maximum number of arrivals per minute from one address. Several people may share an address,
-/// but whoever has the link could otherwise fill a study with invented people.
+/// but a single owner of the link could otherwise fill a study with invented people.
 pub(super) const MAX_ARRIVALS_PER_ADDRESS: u32 = 120;
 
 /// Counts the arrivals from each address.
