@@ -94,13 +94,13 @@ def test_saved_play_continues_with_the_state_of_its_module(tmp_path: Path, count
         "        self.current_level.get_sprites()[0].color_remap(None, counter[0] % 16)\n"
         "        self.complete_action()\n"
     )
-    environment = make("mv44", games_dir=tmp_path)
-    play: Any = environment.unwrapped._play
+    plays: Any = make("mv44", games_dir=tmp_path).unwrapped
+    play = plays._play
     for _ in range(3):
         play.act(1, 0, 0)
     saved = play.save()
     assert (b"Mv44" in saved) != counts_in_module
-    restored = environment.unwrapped._open("mv44", saved)
+    restored = plays._open("mv44", saved)
     assert [restored.act(1, 0, 0).frames[-1][32, 32] for _ in range(2)] == [4, 5]
 
 

@@ -61,7 +61,7 @@ fn interrupted_search_reports_the_states_found_so_far() {
             interrupt.fetch_or(is_searching, Ordering::Relaxed);
         })
         .unwrap();
-    assert_eq!(level.report.stopped_by, Some("interrupt"));
+    assert_eq!(level.report.stopped_by.as_deref(), Some("interrupt"));
     assert!(level.report.nodes > 1 && level.report.frontier > 0);
     assert_eq!(level.report.checked_actions, 0);
 }
@@ -92,6 +92,6 @@ fn recording_without_a_win_is_an_error_beside_the_report() {
     let level = explorer
         .explore(LevelIndex(0), &outputs, &mut |_| ())
         .unwrap();
-    assert_eq!(level.report.stopped_by, Some("nodes"));
+    assert_eq!(level.report.stopped_by.as_deref(), Some("nodes"));
     assert!(matches!(level.recording, Some(Err(InspectError::NoWin))));
 }
