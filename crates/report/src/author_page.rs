@@ -172,7 +172,7 @@ impl<'a> DropOff<'a> {
             let percent = |share: f64| format!("{:.0} %", 100.0 * share);
             let interval = level.survival_interval;
             let range = interval.map_or_else(String::new, |one| {
-                format!(" ({} to {})", percent(one.low), percent(one.high))
+                format!(" ({:.0} to {:.0} %)", 100.0 * one.low, 100.0 * one.high)
             });
             DropOffPoint {
                 x: LEFT + step * f64::from(number),

@@ -88,15 +88,22 @@ pub fn board_text(view: &BoardView) -> String {
             one.registration
         );
     }
+    text.push_str(&references(view));
+    text
+}
+
+/// Formats the published results.
+fn references(view: &BoardView) -> String {
+    let mut text = String::new();
     if !view.references.is_empty() {
         text.push_str("\nPublished results on other sets, not ranked:\n");
-        for result in &view.references {
-            let _ = writeln!(
-                text,
-                "{:>36} {:>7.2}  {} ({})",
-                result.system, result.score, result.set, result.source
-            );
-        }
+    }
+    for result in &view.references {
+        let _ = writeln!(
+            text,
+            "{:>36} {:>7.2}  {} ({})",
+            result.system, result.score, result.set, result.source
+        );
     }
     text
 }

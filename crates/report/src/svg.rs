@@ -24,6 +24,7 @@ pub(crate) fn escaped(text: &str) -> String {
 pub(crate) type Attributes<'a> = [(&'a str, &'a dyn Display)];
 
 /// The content of an element.
+#[derive(Clone, Copy)]
 pub(crate) enum Content<'a> {
     Empty,
     Text(&'a str),

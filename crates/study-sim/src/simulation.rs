@@ -179,7 +179,7 @@ fn play_and_kill(
     workers.play(now_ms, &others)?;
     let started = workers.begin(now_ms, &during_kill);
     let killed = host.kill(server);
-    workers.finish(started)?;
+    workers.finish(&started)?;
     killed?;
     for &index in &during_kill {
         lock(&players[index]).report_presence(around)?;

@@ -63,7 +63,7 @@ impl Workers {
     /// Lets players take their actions, and waits until all have.
     pub(crate) fn play(&self, now_ms: u64, players: &[usize]) -> Result<(), SimulationError> {
         let started = self.begin(now_ms, players);
-        self.finish(started)
+        self.finish(&started)
     }
 
     /// Lets players begin to take their actions.
@@ -79,7 +79,7 @@ impl Workers {
     }
 
     /// Waits until the players have taken their actions.
-    pub(crate) fn finish(&self, started: Started) -> Result<(), SimulationError> {
+    pub(crate) fn finish(&self, started: &Started) -> Result<(), SimulationError> {
         let mut all = Ok(());
         for worker in self.0.iter().take(started.0) {
             let result = worker.results.recv();

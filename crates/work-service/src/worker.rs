@@ -4,7 +4,7 @@
 //! under an old lease is refused by the coordinator.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
@@ -101,7 +101,7 @@ pub fn work<E: Executor>(
         match client.post("lease", &request)? {
             LeaseReply::Leased(lease) => {
                 let scratch = scratch.join(format!("{}-{}", lease.unit, lease.epoch));
-                let is_accepted = execute(client, executor, lease, scratch, heartbeat)?;
+                let is_accepted = execute(client, executor, lease, &scratch, heartbeat)?;
                 accepted += u64::from(is_accepted);
             }
             LeaseReply::Wait => std::thread::sleep(PAUSE),
@@ -116,7 +116,7 @@ fn execute<E: Executor>(
     client: &Arc<WorkClient>,
     executor: &E,
     lease: WorkLease<E::Task>,
-    scratch: PathBuf,
+    scratch: &Path,
     heartbeat: Duration,
 ) -> Result<bool, DistributeError> {
     let name = LeaseName {
@@ -125,7 +125,7 @@ fn execute<E: Executor>(
     };
     let stop = Arc::new(AtomicBool::new(false));
     let context = UnitContext {
-        scratch: &scratch,
+        scratch,
         link: Arc::new(LeaseLink::new(client, name.clone(), &stop)),
         stop: Arc::clone(&stop),
     };
@@ -158,9 +158,9 @@ fn execute<E: Executor>(
             false
         }
     };
-    match std::fs::remove_dir_all(&scratch) {
+    match std::fs::remove_dir_all(scratch) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(RunsError::file("remove", &scratch)(error).into())
+            Err(RunsError::file("remove", scratch)(error).into())
         }
         _ => Ok(accepted),
     }

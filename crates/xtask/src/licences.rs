@@ -5,12 +5,12 @@
 //! checks advisories, sources and duplicate versions, but it is not installed everywhere.
 
 use std::fs;
-use std::process::Command;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 use spdx::{Expression, Licensee, ParseMode};
 
+use crate::cargo::cargo;
 use crate::test::succeed;
 use crate::{requirements, root};
 
@@ -18,7 +18,7 @@ use crate::{requirements, root};
 pub(crate) fn check(packages: &[Value], violations: &mut Vec<String>) -> Result<()> {
     check_packages(packages, violations)?;
     if requirements::on_path("cargo-deny") {
-        let mut deny = Command::new(env!("CARGO"));
+        let mut deny = cargo();
         // Advisories need a download, so only the workflow on GitHub checks them.
         deny.args(["deny", "check", "licenses", "bans", "sources"]);
         if let Err(error) = succeed(deny.current_dir(root())) {

@@ -11,6 +11,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use crate::cargo::cargo;
 use crate::test::succeed;
 use crate::{root, venv};
 
@@ -121,7 +122,7 @@ fn fuzz_targets() -> Result<()> {
     // With the workspace's lock file and target folder, dependencies are not compiled again.
     fs::copy(root().join("Cargo.lock"), root().join("fuzz/Cargo.lock"))
         .context("cannot copy Cargo.lock to `fuzz`")?;
-    let mut check = Command::new(env!("CARGO"));
+    let mut check = cargo();
     check
         .args(["check", "--quiet", "--release", "--bins"])
         .current_dir(root().join("fuzz"))
@@ -133,7 +134,7 @@ fn fuzz_targets() -> Result<()> {
 /// and does not depend on the crates of hosted games.
 fn without_features() -> Result<()> {
     let cargo = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO"));
+        let mut command = cargo();
         command
             .args(arguments)
             .args(["--package", "rhae-cli", "--no-default-features"])

@@ -1,5 +1,6 @@
 //! Commands for working on the repository: `cargo xtask --help`.
 
+mod cargo;
 mod command_line;
 mod docs;
 mod environment;

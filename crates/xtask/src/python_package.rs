@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use crate::cargo::cargo;
 use crate::test::{Context, program, succeed, target};
 use crate::{root, venv};
 
@@ -184,7 +185,7 @@ fn package_files() -> Result<Vec<String>> {
 fn extension() -> Result<PathBuf> {
     let build = ["build", "--release", "--quiet", "--workspace", "--lib"];
     succeed(
-        Command::new(env!("CARGO"))
+        cargo()
             .args(build)
             .args(["--example", "solve_set"])
             .current_dir(root()),

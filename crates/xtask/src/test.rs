@@ -11,6 +11,7 @@ use anyhow::{Result, bail, ensure};
 use clap::Args;
 use rhae_testkit::{FULL, SKIP_MISSING, SKIP_REPORT, SkipKind};
 
+use crate::cargo::cargo;
 use crate::skip_report::SkipReport;
 use crate::{
     learning, neural, python_package, requirements, root, skeleton, solve_shuffled, venv, web,
@@ -52,7 +53,7 @@ impl Context {
     /// Returns a cargo command that runs in the repository with the environment variables that
     /// tests read.
     pub(crate) fn cargo(&self) -> Command {
-        let mut command = Command::new(env!("CARGO"));
+        let mut command = cargo();
         command.current_dir(root());
         self.set_env(&mut command);
         command
@@ -183,7 +184,7 @@ pub(crate) fn program() -> Result<PathBuf> {
         "--example",
         "solve_set",
     ];
-    succeed(Command::new(env!("CARGO")).args(build).current_dir(root()))?;
+    succeed(cargo().args(build).current_dir(root()))?;
     Ok(target().join("release").join("rhae"))
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use crate::cargo::cargo;
 use crate::{command_line, environment, licences, root, workflows};
 
 /// The layer of each crate. A crate may depend only on crates of lower layers.
@@ -108,7 +108,7 @@ pub(crate) fn run() -> Result<()> {
 
 /// Returns the output of `cargo metadata` for the package or workspace in a folder.
 pub(crate) fn metadata(folder: &Path) -> Result<Value> {
-    let output = Command::new(env!("CARGO"))
+    let output = cargo()
         .args(["metadata", "--format-version", "1", "--locked"])
         .current_dir(folder)
         .output()?;

@@ -207,7 +207,7 @@ async fn evaluations_must_have_what_the_board_fixes() {
 
     // A repetition of stored answers says nothing about a solver.
     let replay = evaluate(at, "replay", &tasks(2), |one| {
-        one.solver = "replay:x.json".to_owned()
+        one.solver = "replay:x.json".to_owned();
     });
     desk.submit("a", &system("A", "Ada"), None, &[&replay])
         .await

@@ -82,7 +82,7 @@ for (const action of all[level - 1].slice(done, done + 2)) env.step(action);",
 fn orchestrator(request: &ModelRequest) -> ModelAnswer {
     if request.tools.iter().any(|tool| tool == "spawn") {
         let number = request.results.len();
-        if number % 4 == 0 {
+        if number.is_multiple_of(4) {
             let task = json!({"role": "solver", "agent": "solver-1", "task": "Act.", "actions": 5});
             let tool = if number == 0 { "spawn" } else { "ask" };
             return ModelAnswer::call(tool, &task);

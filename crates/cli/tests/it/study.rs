@@ -116,20 +116,20 @@ fn report_for_the_author_shows_where_people_stopped() {
         "2 of 3 valid attempts solved all levels",
         "Play 1: stopped on level 2",
         "left by choice",
-        "the replay shows the last 60",
+        "after 48 actions; the replay shows the last 48",
     ];
     for text in expected {
         assert!(page.contains(text), "{text}");
     }
-    // The film of the third person, from 60 actions before the end, with the times of its actions.
+    // The film of the third person, whose play is shorter than the maximum, with its times.
     let data = page
         .split("<script type=\"application/json\">")
         .nth(1)
         .unwrap();
     let film: Value = serde_json::from_str(data.split("</script>").next().unwrap()).unwrap();
     let times: Vec<u64> = serde_json::from_value(film["times"].clone()).unwrap();
-    assert_eq!(times.len(), 61);
-    assert_eq!(times[60], 60 * 2000);
+    assert_eq!(times.len(), 49);
+    assert_eq!(times[48], 48 * 2000);
     for person in ["p1", "p2", "p3", "s3"] {
         assert!(!page.contains(&format!(">{person}<")), "{person}");
     }

@@ -303,7 +303,7 @@ fn resumed_run_tries_a_failed_play_again() {
     coordinator
         .end_worker("w1", LeaseLoss::WorkerEnded)
         .unwrap();
-    assert_eq!(coordinator.given_up(), [failed.unit.clone()]);
+    assert_eq!(coordinator.given_up(), std::slice::from_ref(&failed.unit));
     drop(coordinator);
     let coordinator = opened(&located(&out), policy);
     let again = leased(&coordinator, "w2");

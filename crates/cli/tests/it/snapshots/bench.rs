@@ -63,3 +63,15 @@ fn bench_python_document() {
     fs::set_permissions(bench.path("python"), Permissions::from_mode(0o755)).unwrap();
     bench.document("bench python", "", &["--python", "./python"]);
 }
+
+#[test]
+fn bench_vector_document() {
+    // As for `bench python`, a script prints the document that the command passes on.
+    let bench = Bench::new();
+    bench.write(
+        "python",
+        "#!/bin/sh\necho '{\"plays\": 1024, \"environments\": [{\"id\": \"kq19-v1\", \"share\": 0.5}]}'\n",
+    );
+    fs::set_permissions(bench.path("python"), Permissions::from_mode(0o755)).unwrap();
+    bench.document("bench vector", "", &["--python", "./python"]);
+}

@@ -21,8 +21,7 @@ impl Annotated for Gr45 {
     fn things(level: &Level, state: &StateOf<Self>) -> Vec<Thing> {
         let (house, board) = (&level.house, &state.board);
         let mut found = Vec::new();
-        for creature in 0..house.count {
-            let place = SEATS_AT[creature];
+        for (creature, &place) in SEATS_AT.iter().enumerate().take(house.count) {
             let (x, y) = in_room(level, board.rooms[creature], place);
             found.push(Thing::new("creature", block(x + 1, y + 1, 4, 4)));
             let (x, y) = in_room(level, level.goals[creature], place);
