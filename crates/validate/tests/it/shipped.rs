@@ -10,8 +10,8 @@ use rhae_validate::{
 use crate::Measured;
 
 /// The games in which a level can be lost.
-const LOSABLE: [&str; 7] = [
-    "kq19-v1", "ny40-v1", "pz19-v1", "mf73-v1", "xd08-v1", "gr45-v1", "zc67-v1",
+const LOSABLE: [&str; 6] = [
+    "kq19-v1", "ny40-v1", "pz19-v1", "mf73-v1", "xd08-v1", "zc67-v1",
 ];
 
 struct Validate;
