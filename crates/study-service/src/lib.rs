@@ -14,7 +14,7 @@
 //! | What is its state, and what are its results? | [`study_status`], [`study_results`] |
 //! | Which sittings are open, and which have ended? | [`live_sittings`], [`sitting_rows`] |
 //! | How are people paid? | [`open_payments`], [`send_batch`], [`confirm_batch`] |
-//! | What leaves the house? | [`export_study`], [`publish_baselines`], [`author_report`] |
+//! | What leaves the house? | [`export_study`], [`publish_baselines`], [`author_report()`] |
 //! | Is all of it true? | [`verify_stored_study`] |
 //!
 //! # Invariants
