@@ -324,7 +324,7 @@ def explore(
         >>> import rhae
         >>> level = rhae.explore("bx20")
         >>> level.complete, level.nodes, level.shortest_win.length
-        (True, 126, 8)
+        (True, 208, 7)
         >>> level.p_win_within.upper < level.p_win.lower
         True
     """

@@ -308,13 +308,13 @@ class Arcade:
         >>> env = arcade.make("bx20")
         >>> env.action_space
         [<GameAction.ACTION6: 6>, <GameAction.ACTION7: 7>]
-        >>> for x, y in [(23, 3)] * 4 + [(61, 23)] * 4:
+        >>> for x, y in [(2, 2)] + [(61, 38)] * 4 + [(32, 3)] * 2:
         ...     observation = env.step(GameAction.ACTION6, data={"x": x, "y": y})
         >>> observation.state.name, observation.levels_completed
         ('NOT_FINISHED', 1)
         >>> card = arcade.close_scorecard()
         >>> card.total_actions, card.total_levels_completed
-        (8, 1)
+        (7, 1)
     """
 
     def __init__(

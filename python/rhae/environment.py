@@ -146,15 +146,15 @@ class Environment(gymnasium.Env[Frame, Any]):
             RuntimeError: The episode is over.
 
         Examples:
-            Level 1 of bx20 takes eight clicks. The last one is rewarded:
+            Level 1 of bx20 takes seven clicks. The last one is rewarded:
 
             >>> import rhae
             >>> env = rhae.make("bx20", level=1)
             >>> _ = env.reset()
-            >>> for x, y in [(23, 3)] * 4 + [(61, 23)] * 4:
+            >>> for x, y in [(2, 2)] + [(61, 38)] * 4 + [(32, 3)] * 2:
             ...     frame, reward, terminated, truncated, info = env.step((6, x, y))
             >>> reward, terminated, info["actions"]
-            (1.0, True, 8)
+            (1.0, True, 7)
         """
         if self._over:
             raise RuntimeError("the episode is over: call reset()")

@@ -120,13 +120,13 @@ class EfficiencyReward(gymnasium.Wrapper[Any, Any, Any, Any]):
         ValueError: The environment has no baselines, or there is no such method.
 
     Examples:
-        Level 1 of bx20 has a baseline of 16 actions and takes at least eight:
+        Level 1 of bx20 has a baseline of 14 actions and takes at least seven:
 
         >>> import rhae
         >>> from rhae.wrappers import EfficiencyReward
         >>> env = EfficiencyReward(rhae.make("bx20", level=1), method="draft-2025")
         >>> _ = env.reset()
-        >>> for click in [(6, 0, 0)] * 24 + [(6, 23, 3)] * 4 + [(6, 61, 23)] * 4:
+        >>> for click in [(6, 32, 32)] * 21 + [(6, 2, 2)] + [(6, 61, 38)] * 4 + [(6, 32, 3)] * 2:
         ...     _, reward, _, _, _ = env.step(click)
         >>> reward
         0.5

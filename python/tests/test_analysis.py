@@ -45,12 +45,12 @@ def test_limited_search_reports_its_limit() -> None:
 def test_notebooks_show_levels_and_validations() -> None:
     level = rhae.explore("bx20", checks=0)
     shown = level._repr_html_()
-    assert "<h4>bx20-v1, level 1, seed 0</h4>" in shown and "126 (complete)" in shown
-    assert f"8 actions: {' '.join(level.shortest_win.actions)}" in shown if level.shortest_win else False
+    assert "<h4>bx20-v1, level 1, seed 0</h4>" in shown and "208 (complete)" in shown
+    assert f"7 actions: {' '.join(level.shortest_win.actions)}" in shown if level.shortest_win else False
     encoded = re.search(r'src="data:image/png;base64,([^"]+)"', shown)
     assert encoded is not None
     picture = Image.open(io.BytesIO(base64.b64decode(encoded[1])))
-    assert picture.width > 8 * 2 * 64 and picture.height > 2 * 2 * 64, "nine frames in two rows"
+    assert picture.width > 8 * 2 * 64 and picture.height > 2 * 64, "eight frames in one row"
     report = rhae.validate("bx20", steps=500, max_states=2_000)
     shown = report._repr_html_()
     assert shown.count("<tr>") == 1 + len(report.environments[0].rules)

@@ -186,9 +186,9 @@ def test_invalid_arguments_raise_value_error() -> None:
 def test_single_level_is_an_episode() -> None:
     environment = rhae.make("bx20", level=1)
     environment.reset()
-    clicks = [(23, 3)] * 4 + [(61, 23)] * 4
+    clicks = [(2, 2)] + [(61, 38)] * 4 + [(32, 3)] * 2
     steps = [environment.step((6, x, y)) for x, y in clicks]
-    assert [step[1] for step in steps] == [0.0] * 7 + [1.0]
+    assert [step[1] for step in steps] == [0.0] * 6 + [1.0]
     assert steps[-1][2]
     with pytest.raises(RuntimeError, match=r"call reset\(\)"):
         environment.step((6, 0, 0))

@@ -17,7 +17,7 @@ from rhae.tables import Runs
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     folder = tmp_path_factory.mktemp("runs")
     for agent, seed in (("random", 1), ("explorer", 2)):
-        rhae.run(agent, games="kq19,bx20", seed=seed, repeat=2, budget=120, out=folder / agent)
+        rhae.run(agent, games="kq19,ym39", seed=seed, repeat=2, budget=120, out=folder / agent)
     return rhae.load_runs(folder / "random", folder / "explorer")
 
 
@@ -32,7 +32,7 @@ def test_tables_agree_with_the_comparison(runs: Runs, tmp_path: Path) -> None:
         )
         assert row["actions"] == expected["actions"]
         own = [one for one in runs.environments if one["run"] == row["run"]]
-        assert [one["environment"] for one in own] == ["kq19-v1", "bx20-v1"]
+        assert [one["environment"] for one in own] == ["kq19-v1", "ym39-v1"]
         assert sum(one["score"] for one in own) / len(own) == pytest.approx(row["score"])
         repeats = [one["score"] for one in runs.repeats if one["run"] == row["run"]]
         assert sum(repeats) / len(repeats) == pytest.approx(row["score"])

@@ -54,7 +54,7 @@ def offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def plays(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of an agent that completes levels."""
     folder = tmp_path_factory.mktemp("runs") / "plays"
-    rhae.run("explorer", games="kq19,bx20", seed=2, repeat=2, budget=120, out=folder, tags=["first"], note="a note")
+    rhae.run("explorer", games="kq19,ym39", seed=2, repeat=2, budget=120, out=folder, tags=["first"], note="a note")
     return folder
 
 
@@ -84,7 +84,7 @@ def test_wandb_contains_plays(plays: Path, tmp_path: Path) -> None:
     assert (run["summary"]["plays"], run["summary"]["missing"], run["exit_code"]) == (4, 0, 0)
     repeats = [entry for entry in run["history"] if "repeat" in entry]
     assert [entry["repeat"] for entry in repeats] == [1, 2]
-    assert {"repeat/score", "environment/kq19-v1/score", "environment/bx20-v1/actions"} <= repeats[0].keys()
+    assert {"repeat/score", "environment/kq19-v1/score", "environment/ym39-v1/actions"} <= repeats[0].keys()
     levels = [entry for entry in run["history"] if "level" in entry]
     assert [entry["level/kq19-v1/baseline"] for entry in levels][:2] == [14, 30] and len(levels) == 8
     (table,) = Path(export.location).rglob("plays*.table.json")
@@ -114,8 +114,8 @@ def test_tensorboard_contains_plays(plays: Path, tmp_path: Path) -> None:
     values = tensorboard_values(Path(export.location))
     score = rhae.load_runs(plays).runs[0]["score"]
     assert [value.simple_value for tag, _, value in values if tag == "score"] == [pytest.approx(score, rel=1e-6)]
-    assert [step for tag, step, _ in values if tag == "environment/bx20-v1/actions"] == [1, 2]
-    assert [step for tag, step, _ in values if tag == "level/bx20-v1/baseline"] == list(range(1, 9))
+    assert [step for tag, step, _ in values if tag == "environment/ym39-v1/actions"] == [1, 2]
+    assert [step for tag, step, _ in values if tag == "level/ym39-v1/baseline"] == list(range(1, 9))
     assert {tag for tag, _, _ in values if tag.startswith("_hparams_")} >= {"_hparams_/experiment"}
     assert "explorer" in str([value for tag, _, value in values if tag == "_hparams_/session_start_info"])
     with pytest.raises(FileExistsError, match="was exported before"):
@@ -190,12 +190,12 @@ def test_missing_and_failed_plays_are_exported(plays: Path, tmp_path: Path) -> N
     for file in [*killed.glob("scorecard*.json"), killed / "summary.json"]:
         file.unlink()
     journal = (killed / "journal.jsonl").read_text().splitlines()
-    kept = [line for line in journal if '"repeat":2,"game_id":"bx20-v1"' not in line and '"finished"' not in line]
+    kept = [line for line in journal if '"repeat":2,"game_id":"ym39-v1"' not in line and '"finished"' not in line]
     (killed / "journal.jsonl").write_text("\n".join(kept) + '\n{"event":"pl')
     record = load_record(killed)
     assert (record.finished, record.metrics["missing"], record.metrics["endings/not played"]) == (False, 1, 1)
     (row,) = [row for row in record.tables["plays"] if row["missing"]]
-    assert (row["repeat"], row["environment"], row["score"], row["ending"]) == (2, "bx20-v1", 0, "not played")
+    assert (row["repeat"], row["environment"], row["score"], row["ending"]) == (2, "ym39-v1", 0, "not played")
     uri = (tmp_path / "store").as_uri()
     status = mlflow.MlflowClient(tracking_uri=uri).get_run(to_mlflow(killed, tracking_uri=uri).id).info.status
     assert status == "KILLED"

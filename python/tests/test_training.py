@@ -222,18 +222,18 @@ def test_stacks_contain_the_last_frames_of_the_episode(mode: AutoresetMode) -> N
 
 
 def test_efficiency_rewards_are_the_scores_of_the_levels() -> None:
-    solution = [(6, 23, 3)] * 4 + [(6, 61, 23)] * 4
-    moves = [(6, 0, 0)] * 24 + solution
+    solution = [(6, 2, 2)] + [(6, 61, 38)] * 4 + [(6, 32, 3)] * 2
+    moves = [(6, 32, 32)] * 21 + solution
     for method, expected in (("draft-2025", 0.5), (None, 0.25)):
         single = EfficiencyReward(rhae.make("bx20", level=1), method)
         single.reset()
-        assert [single.step(move)[1] for move in moves] == [0.0] * 31 + [expected]
+        assert [single.step(move)[1] for move in moves] == [0.0] * 27 + [expected]
         for mode in MODES:
             many = VectorEfficiencyReward(rhae.make_vec("bx20", 2, level=1, autoreset_mode=mode), method)
             for _ in range(2):
                 many.reset()
                 rewards = [many.step(np.array([move] * 2))[1].tolist() for move in moves]
-                assert rewards == [[0.0, 0.0]] * 31 + [[expected] * 2]
+                assert rewards == [[0.0, 0.0]] * 27 + [[expected] * 2]
     with pytest.raises(ValueError, match="there is no scoring method `best`"):
         EfficiencyReward(rhae.make("bx20"), "best")
 
