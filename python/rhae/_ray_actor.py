@@ -63,13 +63,25 @@ class Plays:
     """Some of the plays and the random generator of the policy. Ray runs it as an actor."""
 
     def __init__(self, arguments: dict[str, Any], seeds: list[int], generator: np.random.Generator) -> None:
-        self._environment = VectorEnvironment(num_envs=len(seeds), seeds=seeds, **arguments)
+        self._arguments = arguments
+        self._seeds = seeds
+        self._plays: VectorEnvironment | None = None
         self._generator = generator
+
+    @property
+    def _environment(self) -> VectorEnvironment:
+        """The plays. They start with the first call, whose errors reach the caller.
+
+        Ray reports an error of a constructor as the loss of the actor.
+        """
+        if self._plays is None:
+            self._plays = VectorEnvironment(num_envs=len(self._seeds), seeds=self._seeds, **self._arguments)
+        return self._plays
 
     def repeat(self, state: bytes | None, operations: list[tuple[str, tuple[Any, ...]]]) -> str:
         """Loads a saved state, repeats the operations since then and returns the id of the node."""
         if state is not None:
-            self._environment, self._generator = pickle.loads(state)
+            self._plays, self._generator = pickle.loads(state)
         for name, arguments in operations:
             # An operation that failed has been reported before.
             with contextlib.suppress(RuntimeError, ValueError):
