@@ -131,8 +131,8 @@ impl NodeSet {
 ///
 /// let report = rhae_games::visit("bx20-v1", FirstLevel).expect("the game is registered");
 /// assert!(report.graph.is_complete());
-/// assert_eq!(report.graph.nodes, 126);
-/// assert_eq!(report.shortest_win.map(|win| win.actions.len()), Some(8));
+/// assert_eq!(report.graph.nodes, 208);
+/// assert_eq!(report.shortest_win.map(|win| win.actions.len()), Some(7));
 /// assert!(report.win_chance.within.lower() < report.win_chance.eventually.lower());
 /// ```
 pub fn analyze<E: Explorable>(

@@ -155,7 +155,7 @@ pub(crate) fn simple_actions(offered: ActionSet) -> impl Iterator<Item = Action>
 /// }
 ///
 /// let (states, shortest) = visit("bx20-v1", FirstLevel).expect("the game is registered");
-/// assert_eq!(states, 126);
+/// assert_eq!(states, 208);
 /// assert!(shortest.is_some_and(|actions| actions > 0));
 /// ```
 pub struct NativeLevel<G: Game> {
