@@ -90,6 +90,7 @@ impl DataArgs {
 
 impl SelectArgs {
     /// Returns whether all tasks are selected.
+    #[cfg(feature = "server")]
     pub(crate) fn is_all(&self) -> bool {
         self.selected_problems.is_empty() && self.max_tasks.is_none() && self.manifest.is_empty()
     }
