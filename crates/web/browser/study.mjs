@@ -114,6 +114,24 @@ export async function begin(page, button) {
   await ready(page);
 }
 
+/** The time between two contacts in `spend`: the clock of a sitting stops after 15 s without one. */
+const CONTACT_MS = 14000;
+
+/**
+ * Lets time pass on a simulated server for a person who stays in contact. A minute takes no minute, so the contacts of the page itself,
+ * which come in real time, would be too rare.
+ * @param {import("./test_server.mjs").TestServer} server @param {string} path the personal link @param {number} ms
+ */
+export async function spend(server, path, ms) {
+  const headers = { "X-Study-Token": path.split("/")[2], "Content-Type": "application/json" };
+  const body = JSON.stringify({ command: "contact" });
+  for (let left = ms; left > 0; left -= CONTACT_MS) {
+    await server.pass(Math.min(CONTACT_MS, left));
+    const response = await fetch(`${server.url}/api/sitting/commands`, { method: "POST", headers, body });
+    if (!response.ok) throw new Error(`the contact failed: ${response.status} ${await response.text()}`);
+  }
+}
+
 /** Leaves the environment. */
 export async function leave(page) {
   await press(page, "Leave this one");

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 
 import { TestServer, launch, ready } from "./test_server.mjs";
 import { serious, windows } from "./visitor.mjs";
-import { TestStudy, act, begin, enter, heading, leave, press, solution } from "./study.mjs";
+import { TestStudy, act, begin, enter, heading, leave, press, solution, spend } from "./study.mjs";
 
 let browser, server, visitor;
 
@@ -21,8 +21,18 @@ after(async () => {
 });
 
 test("a person goes from the link to the completion code", async () => {
-  const study = await TestStudy.open(server, "journey");
-  const page = await visitor();
+  const clocked = await TestServer.startSimulated();
+  try {
+    await journey(clocked);
+  } finally {
+    await clocked.stop();
+  }
+});
+
+/** The journey of a person on a server with a simulated clock, under the limits of the protocol. @param {TestServer} clocked */
+async function journey(clocked) {
+  const study = await TestStudy.open(clocked, "journey");
+  const page = await visitor({}, clocked);
   const path = await study.link();
   await page.goto(`${path}/consent?language=de`);
   await page.getByText("Sie nehmen an einer Studie teil.").waitFor();
@@ -33,55 +43,32 @@ test("a person goes from the link to the completion code", async () => {
   await heading(page, "Your consent");
   await enter(page, path);
 
-  // The first environment: a reload and an outage in the middle, then it is left.
-  await begin(page, "Begin");
-  const first = solution((await study.live()).environment)[0];
-  await act(page, first.slice(0, 2));
-  await page.reload();
-  await ready(page);
-  let executed = 0;
-  let lost = 2;
-  await page.route("**/api/sitting/actions/**", async (route) => {
-    if (executed++ >= lost) return route.continue();
-    // The server executes the action, but its response is lost: the retries must not add actions.
-    await route.fetch();
-    await route.abort();
-  });
-  await act(page, first.slice(2, 3));
-  assert.ok(executed > lost);
-  lost = 0;
-  await page.context().setOffline(true);
-  await page.getByText("Connection lost").waitFor();
-  // Input while disconnected is ignored.
-  await page.keyboard.press("r");
-  await page.context().setOffline(false);
-  await page.getByText("Connection lost").waitFor({ state: "hidden" });
-  await act(page, first.slice(3));
-  assert.equal((await study.live()).level, 2);
-  await leave(page);
-  await page.getByText("You left this environment.").waitFor();
+  const first = await leftEnvironment(clocked, study, page);
+  await otherPerson(clocked, study);
+  const second = await solvedEnvironment(clocked, study, page, path);
 
-  // The second one is solved, after a pause.
-  await press(page, "Pause");
-  await heading(page, "Pause");
-  await press(page, "Continue");
-  await heading(page, "Closed");
+  // The third environment is continued in another browser, until the server closes it after 30 minutes.
   await begin(page, "Next environment");
-  for (const level of solution((await study.live()).environment)) await act(page, level);
-  await page.getByRole("link", { name: "Continue" }).click();
-  await heading(page, "Finished");
-
-  // The third one is continued in another browser.
-  await begin(page, "Next environment");
-  const third = solution((await study.live()).environment)[0];
+  const { environment, sitting_ms: before } = await study.live();
+  const third = solution(environment)[0];
   await act(page, third.slice(0, 1));
   await page.close();
-  const other = await visitor();
+  const other = await visitor({}, clocked);
   await other.goto(path);
   await ready(other);
   await act(other, third.slice(1));
   assert.equal((await study.live()).level, 2);
-  await leave(other);
+  for (const [minutes, says] of [[20, "20 minutes"], [5, "25 minutes"]]) {
+    await spend(clocked, path, minutes * MINUTE_MS);
+    await other.getByText(`You have spent ${says} on this one. It closes in`).waitFor();
+    await press(other, "Go on");
+  }
+  await spend(clocked, path, 5 * MINUTE_MS - 1);
+  assert.equal((await study.live()).attempt_ms, 30 * MINUTE_MS - 1);
+  await clocked.pass(1);
+  await heading(other, "Closed");
+  await other.getByText("The time for this environment is over.").waitFor();
+
   // Every environment was seen, so the sitting is over.
   await press(other, "Next environment");
   await heading(other, "Thank you");
@@ -92,12 +79,87 @@ test("a person goes from the link to the completion code", async () => {
   await press(other, "Send");
   await other.getByText("your comment is stored").waitFor();
 
-  const [sitting] = await study.sittings();
-  assert.deepEqual(sitting.attempts.map(({ outcome, levels_completed }) => [outcome, levels_completed]), [["left", 1], ["solved", 8], ["left", 1]]);
-  assert.deepEqual([sitting.attempts[0].actions, sitting.attempts[2].actions], [first.length, third.length]);
+  // The sitting of the person who withdrew and deleted the data is gone.
+  const [sitting, ...more] = await study.sittings();
+  assert.deepEqual(more, []);
+  const ends = sitting.attempts.map(({ outcome, levels_completed, actions, duration_ms }) => [outcome, levels_completed, actions, duration_ms]);
+  assert.deepEqual(ends, [["left", 1, first, FIRST_MS], ["solved", 8, second, SECOND_MS], ["hard_limit", 1, third.length, 30 * MINUTE_MS]]);
+  assert.equal(before, FIRST_MS + SECOND_MS);
   assert.deepEqual(sitting.comments, ["I liked it."]);
   assert.deepEqual([...page.errors, ...other.errors], []);
-});
+}
+
+const MINUTE_MS = 60_000;
+/** Four seconds of play, and the first fifteen of an outage. */
+const FIRST_MS = 4000 + 15_000;
+const SECOND_MS = 9000;
+
+/** Plays the first environment with a reload and an outage in the middle, and leaves it. Returns the number of actions. */
+async function leftEnvironment(clocked, study, page) {
+  await begin(page, "Begin");
+  const steps = solution((await study.live()).environment)[0];
+  await act(page, steps.slice(0, 2));
+  await clocked.pass(4000);
+  await page.reload();
+  await ready(page);
+  let executed = 0;
+  let lost = 2;
+  await page.route("**/api/sitting/actions/**", async (route) => {
+    if (executed++ >= lost) return route.continue();
+    // The server executes the action, but its response is lost: the retries must not add actions.
+    await route.fetch();
+    await route.abort();
+  });
+  await act(page, steps.slice(2, 3));
+  assert.ok(executed > lost);
+  lost = 0;
+  await page.context().setOffline(true);
+  await page.getByText("Connection lost").waitFor();
+  // Input while disconnected is ignored. The outage takes two minutes, and the clock stops after 15 seconds.
+  await page.keyboard.press("r");
+  await clocked.pass(2 * MINUTE_MS);
+  await page.context().setOffline(false);
+  await page.getByText("Connection lost").waitFor({ state: "hidden" });
+  await act(page, steps.slice(3));
+  const { level, attempt_ms } = await study.live();
+  assert.deepEqual([level, attempt_ms], [2, FIRST_MS]);
+  await leave(page);
+  await page.getByText("You left this environment.").waitFor();
+  return steps.length;
+}
+
+/** Another person plays at the same time, and withdraws and deletes the data. */
+async function otherPerson(clocked, study) {
+  const page = await visitor({}, clocked);
+  await enter(page, await study.link());
+  await begin(page, "Begin");
+  await page.getByRole("link", { name: "Withdraw" }).click();
+  await press(page, "Stop and delete");
+  await press(page.getByRole("dialog"), "Withdraw");
+  await heading(page, "You have withdrawn");
+  assert.deepEqual(page.errors, []);
+  await page.context().close();
+}
+
+/** Solves the second environment after a pause, in which the clock stands still. Returns the number of actions. */
+async function solvedEnvironment(clocked, study, page, path) {
+  await press(page, "Pause");
+  await heading(page, "Pause");
+  await spend(clocked, path, MINUTE_MS);
+  await press(page, "Continue");
+  await heading(page, "Closed");
+  await begin(page, "Next environment");
+  const levels = solution((await study.live()).environment);
+  await act(page, levels[0]);
+  await spend(clocked, path, SECOND_MS);
+  for (const level of levels.slice(1)) await act(page, level);
+  // If a contact learns of the end before the action does, the page continues by itself.
+  const onward = page.getByRole("link", { name: "Continue" });
+  await onward.or(page.getByRole("heading", { name: "Finished", level: 1 })).first().waitFor();
+  if (await onward.isVisible()) await onward.click();
+  await heading(page, "Finished");
+  return levels.flat().length;
+}
 
 test("the clock of the server asks to conclude, and then closes an environment", async () => {
   const study = await TestStudy.open(server, "limits", { limits: { prompts_s: [1], hard_s: 8 } });

@@ -52,6 +52,31 @@ export class TestServer {
     throw new Error("the server did not start");
   }
 
+  /**
+   * Starts a server of studies with a new database, whose clock stands still until `pass` moves it. It is the server of `rhae study
+   * simulate`: only the process that started it can move its clock.
+   */
+  static async startSimulated(nowMs = Date.UTC(2026, 8, 7, 10)) {
+    const folder = mkdtempSync(join(tmpdir(), "rhae-web-"));
+    const server = new TestServer();
+    Object.assign(server, { db: join(folder, "rhae.db"), folder, nowMs });
+    server.process = spawn(binary, ["study", "simulation-server", "--db", server.db, "--now-ms", String(nowMs)], { stdio: ["pipe", "pipe", "inherit"] });
+    server.lines = createInterface({ input: server.process.stdout })[Symbol.asyncIterator]();
+    const { value } = await server.lines.next();
+    const found = /listening at (http:\/\/\S+)/.exec(value);
+    if (!found) throw new Error(`the server did not start: ${value}`);
+    server.url = found[1];
+    return server;
+  }
+
+  /** Moves the clock of a simulated server, and waits until it has executed what is due. @param {number} ms */
+  async pass(ms) {
+    this.nowMs += ms;
+    this.process.stdin.write(`${this.nowMs}\n`);
+    const { value } = await this.lines.next();
+    if (value !== "settled") throw new Error(`the server did not follow its clock: ${value}`);
+  }
+
   /** Runs a subcommand of the binary and returns its output. */
   run(...args) {
     return execFileSync(binary, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
