@@ -45,7 +45,7 @@ const OWN_FLAGS: [(&str, bool); 4] = [
 #[derive(Args, Clone, Debug)]
 pub(crate) struct OnArgs {
     /// Work elsewhere: `local:N` starts N worker processes on this machine, `ray[:ADDRESS]` on a Ray
-    /// cluster, `slurm[:PARTITION]` as an array; `join[:HOST:PORT]` waits for `rhae work --join`
+    /// cluster, `slurm[:PARTITION]` as an array; `join[:IP:PORT]` waits for `rhae work --join`
     /// (docs/clusters.md)
     #[arg(long, value_name = "ENGINE")]
     pub(crate) on: Option<Engine>,

@@ -104,7 +104,7 @@ impl RunEstimate {
             agent: agent.name(),
             environments,
             total,
-            assumptions: assumptions(&profiles, player, budget),
+            assumptions: assumptions(&profiles, player, config, budget),
         })
     }
 
@@ -264,7 +264,12 @@ fn conversation(
     (requests, usage)
 }
 
-fn assumptions(profiles: &RequestProfiles, player: &ModelPlayer, budget: Budget) -> Vec<String> {
+fn assumptions(
+    profiles: &RequestProfiles,
+    player: &ModelPlayer,
+    config: &RunConfig,
+    budget: Budget,
+) -> Vec<String> {
     let RequestProfiles { low, likely, high } = profiles;
     let mut assumptions = vec![
         "low: a play needs the baseline on every level, or ends on the first level, whichever takes fewer actions; likely: the geometric mean of low and high".to_owned(),
@@ -293,6 +298,15 @@ fn assumptions(profiles: &RequestProfiles, player: &ModelPlayer, budget: Budget)
     match &player.model.config().prices {
         Some(prices) => assumptions.push(format!("prices of {}", prices.date)),
         None => assumptions.push("the model has no prices, so the cost is unknown".to_owned()),
+    }
+    let roles = config.model.iter().flat_map(|model| model.roles.keys());
+    let roles: Vec<&str> = roles.map(String::as_str).collect();
+    if !roles.is_empty() {
+        assumptions.push(format!(
+            "requests of the roles with other models ({}) are priced like those of `{}`",
+            roles.join(", "),
+            player.model.name()
+        ));
     }
     assumptions
 }

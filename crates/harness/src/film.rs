@@ -1,8 +1,8 @@
 //! The conversion of a replayed recording into a film for reports.
 
 use rhae_engine::{Catalog, GameInfo};
-use rhae_protocol::{Entry, Header, ModelUsage, Recording};
-use rhae_report::{Film, ModelWork, Moment, context_tokens, reasoning_text};
+use rhae_protocol::{Entry, Header, Recording};
+use rhae_report::{Film, ModelWork, Moment, reasoning_text};
 use rhae_session::{VerificationError, entries_with_frames};
 
 /// Replays a recording as a film. If the environment is not available, the recorded frames are used
@@ -38,10 +38,6 @@ pub(crate) fn film(header: &Header, info: Option<&GameInfo>, entries: Vec<Entry>
 
 fn moment(entry: Entry) -> Option<Moment> {
     let reasoning = entry.details.reasoning.as_ref();
-    let work = ModelUsage::from_details(&entry.details).map(|spent| ModelWork {
-        spent,
-        context_tokens: reasoning.and_then(context_tokens),
-    });
     Some(Moment {
         action: entry.action,
         frames: entry.frames?,
@@ -52,6 +48,6 @@ fn moment(entry: Entry) -> Option<Moment> {
         full_reset: entry.full_reset,
         t_ms: entry.details.t_ms,
         reasoning: reasoning.map(reasoning_text),
-        work,
+        work: ModelWork::of(&entry.details),
     })
 }

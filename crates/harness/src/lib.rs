@@ -99,11 +99,13 @@ mod play_end;
 mod play_executor;
 mod ranges;
 mod recorded_games;
+mod recording_file;
 mod remote;
 mod request;
 mod results;
 mod run;
 mod run_work;
+mod selection;
 mod shard;
 mod slurm;
 mod stuck_play;
@@ -123,11 +125,9 @@ pub use model_player::ModelOptions;
 pub use play_executor::PlayExecutor;
 pub use ranges::{CONTEXT_TOKENS_RANGE, JOBS_RANGE, REPEAT_RANGE};
 pub use recorded_games::games_dirs_of_recordings;
+pub use recording_file::read_recording;
 pub use remote::RemoteArena;
-pub use request::{
-    PreparedRun, ResumeOptions, RunPreview, RunRequest, open_run, read_recording, select_games,
-    selected_games,
-};
+pub use request::{PreparedRun, ResumeOptions, RunPreview, RunRequest, open_run};
 pub use results::{Results, ShardResults, assemble};
 #[cfg(feature = "hosting")]
 pub use rhae_agents_llm::javascript_engine;
@@ -135,6 +135,7 @@ pub use rhae_agents_llm::{AGENTS as AGENTS_WITH_TOOLS, JAVASCRIPT, PythonSetting
 pub use rhae_runs::{RunFolder, new_run_id};
 pub use run::{Arena, Progress, RunSpec, run};
 pub use run_work::RunWork;
+pub use selection::{select_games, selected_games};
 pub use slurm::{SlurmRequest, SlurmRun};
 
 use std::path::PathBuf;

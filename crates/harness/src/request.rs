@@ -8,22 +8,20 @@ use std::sync::Arc;
 use rhae_agents::{AgentSpec, UnknownAgent};
 use rhae_engine::{Catalog, CatalogError, Rng};
 use rhae_protocol::{
-    HumanBaselines, RUN_VERSION, Recording, RunConfig, RunIdentity, RunTiers, SOFTWARE, Shard,
-    TierFile, compact_utc,
+    HumanBaselines, RUN_VERSION, RunConfig, RunIdentity, RunTiers, SOFTWARE, Shard, TierFile,
+    compact_utc,
 };
-use rhae_runs::{RunFolder, RunsError, new_run_id, now_ms, resume, unused_folder};
+use rhae_runs::{RunFolder, new_run_id, now_ms, resume, unused_folder};
 use rhae_scoring::Method;
 use serde::Serialize;
 
 use crate::estimate::RunEstimate;
 use crate::model_player::{ModelOptions, OpenedAgent, model_of};
+use crate::recording_file::{read_recording, replayed_play};
+use crate::selection::selected_games;
 use crate::shard::{shared_run_id, write_shard};
 use crate::{Arena, Budget, HarnessError, RemoteArena, RunSpec, first_request, ranges, tiers};
 
-/// The text that selects every environment.
-const ALL: &str = "all";
-/// The named set that is selected by default.
-const DEMO: &str = "demo";
 /// The maximum of the time limit of a step, in seconds.
 const MAX_STEP_TIMEOUT_S: f64 = 1e6;
 /// The default time limit of a step of an agent that is not a model, in seconds.
@@ -406,166 +404,6 @@ pub(crate) fn prepare_resumed(
 /// Returns an error if the folder is not a run folder or another version started the run.
 pub fn open_run(folder: &Path) -> Result<(RunFolder, RunConfig), HarnessError> {
     Ok(resume(folder)?)
-}
-
-/// Returns the ids of the environments that a user selects: those named in `names`, see
-/// [`select_games`]. By default they are those of the set `demo`, or all if the catalogue has no such
-/// set, or only the hosted games if the user named folders of games (`hosted_only`).
-///
-/// # Errors
-///
-/// Returns the errors of [`select_games`], and an error if the folders contain no game.
-pub fn selected_games(
-    catalog: &dyn Catalog,
-    names: Option<&str>,
-    hosted_only: bool,
-) -> Result<Vec<String>, HarnessError> {
-    match names {
-        Some(names) => select_games(catalog, names),
-        None if hosted_only => {
-            let hosted = catalog.hosted_games();
-            if hosted.is_empty() {
-                return Err(HarnessError::Request(
-                    "there is no game in the folder of --games-dir that can be loaded; a game is a folder with a \
-                     `metadata.json` (docs/hosting.md)"
-                        .to_owned(),
-                ));
-            }
-            Ok(hosted.iter().map(|game| game.id.to_string()).collect())
-        }
-        None if catalog.named_set(DEMO).is_some() => select_games(catalog, DEMO),
-        None => select_games(catalog, ALL),
-    }
-}
-
-/// Resolves names of environments and of named sets, separated by commas, to ids. `all` selects every
-/// environment. An environment that is named twice is an error; one that several sets contain is
-/// selected once. A name that is both an environment's and a set's means the environment.
-///
-/// # Errors
-///
-/// Returns an error if a name is unknown or occurs twice, or if no name is given.
-///
-/// # Examples
-///
-/// ```
-/// use rhae_games::Builtin;
-/// use rhae_harness::select_games;
-///
-/// let easy = select_games(&Builtin, "easy")?;
-/// assert_eq!(select_games(&Builtin, "easy,ym39")?, easy);
-/// assert!(select_games(&Builtin, "kq19,kq19-v1").is_err());
-/// # Ok::<(), rhae_harness::HarnessError>(())
-/// ```
-pub fn select_games(catalog: &dyn Catalog, names: &str) -> Result<Vec<String>, HarnessError> {
-    if names == ALL {
-        return Ok(catalog
-            .list()
-            .iter()
-            .map(|info| info.id.to_string())
-            .collect());
-    }
-    let (mut ids, mut named): (Vec<String>, Vec<String>) = Default::default();
-    for name in names
-        .split(',')
-        .map(str::trim)
-        .filter(|name| !name.is_empty())
-    {
-        let id = match (catalog.find(name), catalog.named_set(name)) {
-            (Ok(info), _) => info.id.to_string(),
-            (Err(_), Some(set)) => {
-                let missing = set.iter().map(ToString::to_string);
-                let missing: Vec<String> = missing.filter(|id| !ids.contains(id)).collect();
-                ids.extend(missing);
-                continue;
-            }
-            (Err(error), None) => return Err(error.into()),
-        };
-        if named.contains(&id) {
-            let message = format!("`{id}` is named twice in --games");
-            return Err(HarnessError::Request(message));
-        }
-        named.push(id.clone());
-        if !ids.contains(&id) {
-            ids.push(id);
-        }
-    }
-    if ids.is_empty() {
-        return Err(HarnessError::Request(
-            "--games names no environment; `rhae games list` shows all".to_owned(),
-        ));
-    }
-    Ok(ids)
-}
-
-/// Reads a recording in any supported format.
-///
-/// # Errors
-///
-/// Returns an error if the file cannot be read or is not a recording.
-pub fn read_recording(path: &Path) -> Result<Recording, HarnessError> {
-    if path.is_dir() {
-        return Err(HarnessError::Request(format!(
-            "`{0}` is a folder; name the recordings in it, such as {0}/recordings/*.jsonl",
-            path.display()
-        )));
-    }
-    let bytes = std::fs::read(path).map_err(RunsError::file("read", path))?;
-    let text = String::from_utf8(bytes).map_err(|_| {
-        HarnessError::Request(format!(
-            "`{}` is not a recording: it is not UTF-8 text",
-            path.display()
-        ))
-    })?;
-    Recording::parse(&text).map_err(|error| {
-        HarnessError::Request(format!(
-            "cannot read `{}` as a recording: {error}",
-            path.display()
-        ))
-    })
-}
-
-/// Returns the agent, the environment and the environment seed for the agent `replay:FILE`.
-/// Environment and seed are those of the recording; a request that selects others is rejected.
-fn replayed_play(
-    catalog: &dyn Catalog,
-    file: &Path,
-    games: Option<&str>,
-    env_seed: u64,
-) -> Result<(String, Option<String>, u64), HarnessError> {
-    let recording = read_recording(file)?;
-    let id = recording.header.game_id.to_string();
-    let named = games.filter(|&names| names != ALL);
-    let selected = match named {
-        None => vec![catalog.find(&id)?.id.to_string()],
-        Some(names) => select_games(catalog, names)?,
-    };
-    let seed = recording.header.seed;
-    let restarts = recording
-        .entries
-        .iter()
-        .skip(1)
-        .any(|entry| entry.full_reset);
-    let problem = if selected != [id.clone()] {
-        Some(format!(
-            "the recording is of `{id}`; it cannot be replayed on `{}`",
-            named.unwrap_or_default()
-        ))
-    } else if env_seed != 0 && env_seed != seed {
-        Some(format!(
-            "the recording was made under the environment seed {seed}, not {env_seed}"
-        ))
-    } else {
-        restarts.then(|| {
-            "the recording restarts the whole game, which a run does not allow; use `rhae score recording`"
-                .to_owned()
-        })
-    };
-    if let Some(problem) = problem {
-        return Err(HarnessError::Request(problem));
-    }
-    let path = file.canonicalize().map_err(RunsError::file("find", file))?;
-    Ok((format!("replay:{}", path.display()), Some(id), seed))
 }
 
 pub(crate) fn agent_of(config: &RunConfig) -> Result<AgentSpec, HarnessError> {
