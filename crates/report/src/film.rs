@@ -7,11 +7,11 @@
 //! A film contains neither scores nor baselines, and it does not know where its frames come from.
 
 use rhae_engine::{Action, Frame, Observation, PlayState};
-use rhae_protocol::ModelUsage;
+use rhae_protocol::{Details, ModelUsage};
 use serde_json::Value;
 
 use crate::picture::{PictureError, contact_sheet};
-use crate::reasoning::reasoning_text;
+use crate::reasoning::{context_tokens, reasoning_text};
 
 /// The maximum number of frames on a contact sheet.
 const MAX_SHEET_FRAMES: usize = 120;
@@ -61,6 +61,17 @@ pub struct ModelWork {
     pub spent: ModelUsage,
     /// The tokens of the conversation after its last request.
     pub context_tokens: Option<u64>,
+}
+
+impl ModelWork {
+    /// Returns what a log entry with these details says about requests, if it says anything.
+    pub fn of(details: &Details) -> Option<Self> {
+        let spent = ModelUsage::from_details(details)?;
+        Some(Self {
+            spent,
+            context_tokens: details.reasoning.as_ref().and_then(context_tokens),
+        })
+    }
 }
 
 /// The counts of one level in one run of a film.

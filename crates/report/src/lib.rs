@@ -9,7 +9,7 @@
 //! | PNG, SVG and GIF | [`contact_sheet`], [`frame_table`], [`film_sheet`], [`animated_gif`], [`task_picture()`], [`scene_svg`], [`graph_picture()`] |
 //! | HTML pages | [`run_page()`], [`arc_page()`], [`replay_page()`], [`graph_page()`], [`validation_page()`], [`heat_page()`], [`novelty_page`], [`compare_page()`] |
 //! | graph files | [`graph_json`], [`graph_dot`], [`graph_graphml`] |
-//! | browser player | [`player_data`], [`player_script`] |
+//! | browser player | [`player_data`], [`player_script`], [`work_rows`] |
 //!
 //! All functions take results or a [`Film`] (the frames of a play) and return text or bytes. A page
 //! is self-contained: style, script and data are embedded, and it makes no network requests.
@@ -137,7 +137,7 @@ pub use level_curves::{completion_curves, learning_plot};
 pub use level_plots::{compared_actions_plot, level_heat_map};
 pub use level_table::{level_table, runs_table};
 pub use novelty::{novelty_page, novelty_table};
-pub use packed::player_data;
+pub use packed::{player_data, work_rows};
 pub use perception::{PerceivedBox, Perceiver, Perception, perceive};
 pub use picture::{PictureError, contact_sheet, frame_table};
 pub use plot::{PLOT_STYLE, actions_plot, completion_plot};

@@ -7,7 +7,7 @@ use rhae_protocol::{ModelUsage, ObservationView, PACKED_VERSION, Packer};
 use serde_json::{Value, json};
 
 use crate::reasoning::bounded_reasoning;
-use crate::{Film, Moment, perceive};
+use crate::{Film, ModelWork, Moment, perceive};
 
 /// The bytes of reasoning on a page. A page with more opens slowly.
 pub(crate) const MAX_REASONING_BYTES: usize = 16 << 20;
@@ -55,20 +55,20 @@ fn film_data(film: &Film, max_reasoning: usize) -> Value {
     if let Some(times) = film.times() {
         data["times"] = times.into();
     }
-    let work = work(film);
+    let work = work_rows(film.moments.iter().map(|moment| moment.work));
     if !work.is_empty() {
         data["work"] = work.into();
     }
     data
 }
 
-/// Returns what the model of the agent did before each moment: the moment, requests, input tokens,
-/// output tokens, cost, cost up to then, and tokens in context.
-fn work(film: &Film) -> Vec<Value> {
+/// Returns what the model of an agent did before each moment, as the browser player shows it: the
+/// moment, requests, input tokens, output tokens, cost, cost up to then, and tokens in context.
+pub fn work_rows(moments: impl IntoIterator<Item = Option<ModelWork>>) -> Vec<Value> {
     let mut total = ModelUsage::default();
     let mut rows = Vec::new();
-    for (index, moment) in film.moments.iter().enumerate() {
-        let Some(work) = moment.work else { continue };
+    for (index, work) in moments.into_iter().enumerate() {
+        let Some(work) = work else { continue };
         let spent = work.spent;
         total += spent;
         rows.push(json!([
@@ -127,7 +127,6 @@ mod tests {
     use rhae_engine::{Action, CELLS, Frame, PlayState, SIZE};
 
     use super::*;
-    use crate::ModelWork;
     use crate::film::tests::walking_square;
 
     struct Unpacked {

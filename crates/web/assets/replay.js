@@ -80,6 +80,13 @@ async function perceptionOf(source) {
   return response.json();
 }
 
+/** Loads what the model of the agent did before each moment. @param {string} source */
+async function workOf(source) {
+  const response = await fetch(`${source}/work`);
+  if (!response.ok) throw new Error("the requests of the model could not be loaded");
+  return response.json();
+}
+
 /** The path below which the data of a play of this server is. */
 const source = player.dataset.source;
 if (source) {
@@ -89,7 +96,8 @@ if (source) {
     const winLevels = Number(player.dataset.levels);
     const times = () => timesOf(source);
     const perception = () => perceptionOf(source);
-    const about = { title: name, subtitle: "replay", framesPerSecond: speed, winLevels, reasoning: reasoningOf(source), times, perception };
+    const work = player.dataset.work === undefined ? null : await workOf(source);
+    const about = { title: name, subtitle: "replay", framesPerSecond: speed, winLevels, reasoning: reasoningOf(source), times, perception, work };
     player.open(new Reel(new Uint8Array(await response.arrayBuffer())), about);
     showControls();
   } catch (reason) {

@@ -205,6 +205,28 @@ fn limits_and_settings_are_checked_before_anything_is_sent() {
     .failed_with("`model:NAME` has none");
 }
 
+#[test]
+fn estimate_says_how_roles_with_other_models_are_priced() {
+    let Some(python) = python() else { return };
+    let server = ModelServer::start(Faults::none(), player_model);
+    let folder = folder(&server);
+    let agent = "orchestrator:big,solver=big,theorist=big";
+    let arguments = ["--agent", agent, "--games", "kq19", "--estimate"];
+    let estimate = run(folder.path(), &python, &arguments).succeeded().json();
+    let expected =
+        "requests of the roles with other models (solver, theorist) are priced like those of `big`";
+    assert!(
+        estimate["assumptions"]
+            .as_array()
+            .unwrap()
+            .contains(&json!(expected)),
+        "{estimate}"
+    );
+    let cost = &estimate["total"]["cost_usd"];
+    assert!(cost["low"].as_f64() < cost["high"].as_f64(), "{estimate}");
+    assert!(server.served().is_empty() && !folder.path().join("runs").exists());
+}
+
 /// A model that counts the boards of the log with Python, then moves right and left.
 fn counting_model(request: &ModelRequest) -> ModelAnswer {
     let last = &request.turns.last().unwrap().1;

@@ -9,6 +9,7 @@ use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use rhae_engine::GameId;
 use rhae_protocol::{Entry, ObservationView, Packer, Recording};
+use rhae_report::{ModelWork, work_rows};
 use rhae_session::replay_with;
 use rhae_web::{BoardReplayView, board_replay_page};
 use serde_json::json;
@@ -48,7 +49,8 @@ pub(crate) async fn page(
     Ok(Html(board_replay_page(visitor.viewer, &view)))
 }
 
-/// Returns what the player requests: the packed frames, the reasoning, the times, or the recording.
+/// Returns what the player requests: the packed frames, the reasoning, the requests of a model, the
+/// times, or the recording.
 pub(crate) async fn part(
     State(boards): State<Arc<Boards>>,
     State(games): State<Arc<Games>>,
@@ -69,6 +71,13 @@ pub(crate) async fn part(
         "reasoning" => {
             let from = parameter(query.as_deref(), "from").and_then(|text| text.parse().ok());
             Ok(reasoning(&recording.entries, from.unwrap_or(0)).into_response())
+        }
+        "work" => {
+            let work = recording
+                .entries
+                .iter()
+                .map(|entry| ModelWork::of(&entry.details));
+            Ok(Json(work_rows(work)).into_response())
         }
         "times" => {
             let times = recording.entries.iter().map(|entry| entry.details.t_ms);

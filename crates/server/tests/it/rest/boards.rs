@@ -90,6 +90,26 @@ fn play(folder: &Path, seed: u64) -> BTreeMap<String, String> {
     names.map(read).collect()
 }
 
+/// Adds the requests of a model to the first two actions of each recording.
+fn with_requests(mut files: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    for (name, text) in &mut files {
+        if !name.starts_with("recordings/") {
+            continue;
+        }
+        let mut lines: Vec<Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        for (line, requests) in lines[2..4].iter_mut().zip(1..) {
+            line["usage"] = json!({"calls": requests, "input_tokens": 700, "output_tokens": 20});
+            line["cost_usd"] = json!(0.25);
+            line["reasoning"] = json!({"plan": "go on", "requests": [{"context_tokens": 720}]});
+        }
+        *text = lines.iter().map(|line| format!("{line}\n")).collect();
+    }
+    files
+}
+
 fn system(name: &str) -> Value {
     json!({
         "name": name, "version": "1",
@@ -153,7 +173,7 @@ fn public_board() {
     let server = start(folder.path());
     let author = server.client(&server.key(&[GameSet::Public]));
     let exchanges = Exchanges::default();
-    let runs = [play(folder.path(), 1)];
+    let runs = [with_requests(play(folder.path(), 1))];
     let body = submission("walker", "Walker", &runs);
     // The folder of a run has another id in every run of the test.
     let length = body.to_string().len().to_string();
@@ -221,6 +241,7 @@ fn public_board() {
         &author,
         &format!("{page}/reasoning?from=0"),
     );
+    exchanges.get("board_work", &author, &format!("{page}/work"));
     assert_eq!(author.get(&format!("{page}/other")).status, 404);
 }
 
