@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ pytest.importorskip("gymnasium")
 
 import gymnasium
 from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rhae
 from rhae.wrappers import EfficiencyReward, MaskedObservation, VectorEfficiencyReward, VectorFrameStack
@@ -160,14 +162,27 @@ def test_pickled_vector_continues_all_plays(names: list[str], mode: AutoresetMod
     assert np.array_equal(other.reset()[0], vector.reset()[0]), "the seeds of later episodes are the same"
 
 
-def test_environments_work_in_worker_processes() -> None:
-    vector = AsyncVectorEnv([lambda: rhae.make("kq19", max_actions=5)] * 2)
-    try:
-        frames, _ = vector.reset()
-        frames, *_ = vector.step(np.full((2, 3), 4))
-        assert frames.shape == (2, 64, 64)
-    finally:
-        vector.close()
+WORKERS = """
+import sys
+import numpy as np
+from gymnasium.vector import AsyncVectorEnv
+import rhae
+vector = AsyncVectorEnv([lambda: rhae.make("kq19", max_actions=5)] * 2, context=sys.argv[1])
+try:
+    vector.reset()
+    frames, *_ = vector.step(np.full((2, 3), 4))
+    print(frames.shape)
+finally:
+    vector.close()
+"""
+
+
+# In a process of its own, because other tests start Ray, whose threads make children of fork crash.
+@pytest.mark.parametrize("context", ["fork", "spawn"])
+def test_environments_work_in_worker_processes(context: str) -> None:
+    arguments = [sys.executable, "-P", "-c", WORKERS, context]
+    output = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
+    assert output == "(2, 64, 64)\n"
 
 
 def test_action_masks_have_the_form_of_sb3_contrib() -> None:
