@@ -197,6 +197,11 @@ fn check_texts(protocol: &StudyProtocol, found: &mut Violations) {
         if consent.text.trim().is_empty() {
             found.push(format!("consent.{language}"), "expected a text, found none");
         }
+        if let Some(placeholder) = placeholder(&consent.text) {
+            let message =
+                format!("expected a complete text, found the placeholder `{placeholder}`");
+            found.push(format!("consent.{language}"), message);
+        }
         if consent.version == 0 {
             found.push(
                 format!("consent.{language}.version"),
@@ -218,6 +223,16 @@ fn check_texts(protocol: &StudyProtocol, found: &mut Violations) {
             found.push(&field, "expected unique bands, found one twice");
         }
     }
+}
+
+/// Finds what a template leaves to be replaced: words in capital letters in brackets.
+fn placeholder(text: &str) -> Option<&str> {
+    let is_capital = |byte: u8| byte.is_ascii_uppercase() || matches!(byte, b' ' | b',');
+    text.match_indices('[').find_map(|(start, _)| {
+        let end = start + text[start..].find(']')?;
+        let inner = text[start + 1..end].as_bytes();
+        (inner.len() > 1 && inner.iter().copied().all(is_capital)).then(|| &text[start..=end])
+    })
 }
 
 fn check_analysis(protocol: &StudyProtocol, found: &mut Violations) {
@@ -279,6 +294,27 @@ mod tests {
                 .retain(|band| band != NO_ANSWER)),
             ["demographics.colour_vision: expected the band `rather not say`"]
         );
+    }
+
+    #[test]
+    fn template_of_the_consent_text_must_be_completed() {
+        let of = |text: &str| {
+            messages(|protocol| {
+                let consent = protocol.consent.values_mut().next().unwrap();
+                consent.text = text.to_owned();
+            })
+        };
+        let template = include_str!("../../../docs/templates/study-consent.md");
+        let expected = "consent.en: expected a complete text, found the placeholder";
+        let (_, text) = template.split_once("---").unwrap();
+        assert_eq!(of(text), [format!("{expected} `[INSTITUTION]`")]);
+        assert_eq!(
+            of("Ask [NAME, EMAIL]."),
+            [format!("{expected} `[NAME, EMAIL]`")]
+        );
+        for complete in ["You [and others] take part.", "See [A] and [12] [", "]["] {
+            assert_eq!(of(complete), [""; 0]);
+        }
     }
 
     #[test]

@@ -6,6 +6,8 @@ import { TestServer, SOLUTIONS, launch, playSteps, ready, until } from "./test_s
 import { TestStudy, act, begin, enter, heading, leave, solution } from "./study.mjs";
 
 const out = process.argv[2];
+/** The part of a page that a table with a few rows fills. */
+const TABLE = { x: 0, y: 0, width: 1280, height: 380 };
 const server = await TestServer.start();
 const keyServer = await TestServer.start("--auth", "keys");
 const browser = await launch();
@@ -85,6 +87,16 @@ try {
     const { environment } = await study.live();
     await act(page, solution(environment)[0].slice(0, 2));
     await shot("study-environment");
+    for (const [size, width, height] of [["kiosk", 1920, 1080], ["phone", 390, 844]]) {
+      await page.setViewportSize({ width, height });
+      await page.waitForTimeout(400);
+      await shot(`study-${size}`);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const researcher = await context.newPage();
+    await researcher.goto("/studies/pictures/live");
+    await researcher.screenshot({ path: join(out, `study-live-${theme}.png`), clip: TABLE });
+    await researcher.close();
     await act(page, solution(environment)[0].slice(2));
     await leave(page);
     await page.getByRole("button", { name: "End the session", exact: true }).click();
@@ -92,7 +104,7 @@ try {
     await heading(page, "Thank you");
     await shot("study-end");
     await page.goto("/studies/pictures/coverage");
-    await shot("study-coverage");
+    await page.screenshot({ path: join(out, `study-coverage-${theme}.png`), clip: TABLE });
     await page.goto("/studies/figures/environments/pz19-v1");
     await page.screenshot({ path: join(out, `study-level-${theme}.png`), fullPage: true });
     await page.goto("/studies/pictures/sittings");
