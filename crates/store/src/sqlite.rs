@@ -1,7 +1,7 @@
 //! SQLite: one file, one writer, several readers.
 //!
 //! The database is in WAL mode with `synchronous=FULL`: a commit is on disk before the caller gets
-//! its result, and readers never wait for the writer.
+//! its result, and readers never wait for the writer. Only the database of a simulation is not synced.
 
 mod boards;
 pub(crate) mod copy;
@@ -118,6 +118,10 @@ fn connect_writer(path: &Path, options: SqliteOptions) -> Result<Connection, Sto
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
     }
     schema::prepare(&mut connection, options.read_only)?;
+    if simulation::is_simulated(&connection)? {
+        // The processes of a simulation are killed, but its data need not survive a loss of power.
+        connection.execute_batch("PRAGMA synchronous = OFF")?;
+    }
     Ok(connection)
 }
 

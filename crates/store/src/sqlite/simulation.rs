@@ -13,6 +13,11 @@ const IS_EMPTY: &str =
     "SELECT NOT EXISTS (SELECT 1 FROM cards) AND NOT EXISTS (SELECT 1 FROM study_events)
     AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'simulated_clock')";
 
+/// Returns whether the database has the mark.
+pub(crate) fn is_simulated(connection: &Connection) -> Result<bool, StoreError> {
+    Ok(number(connection, IS_SIMULATED, [])? == 1)
+}
+
 impl SqliteStore {
     /// Marks an empty database. Returns false, and changes nothing, if it is in use.
     pub(crate) async fn start_simulation(&self) -> Result<bool, StoreError> {
@@ -31,8 +36,7 @@ impl SqliteStore {
     }
 
     pub(crate) async fn is_simulated(&self) -> Result<bool, StoreError> {
-        self.read(|connection| Ok(number(connection, IS_SIMULATED, [])? == 1))
-            .await
+        self.read(is_simulated).await
     }
 
     pub(crate) async fn end_simulation(&self) -> Result<(), StoreError> {
