@@ -185,6 +185,14 @@ def test_environments_work_in_worker_processes(context: str) -> None:
     assert output == "(2, 64, 64)\n"
 
 
+@pytest.mark.parametrize("observation", ["frame", "onehot", "packed", "rgb"])
+def test_libraries_need_no_copy_of_aligned_observations(observation: Any) -> None:
+    for count in [1, 3]:
+        frames, _ = rhae.make_vec("kq19", count, observation=observation).reset()
+        assert frames.ctypes.data % 64 == 0, "JAX copies arrays that do not start at a multiple of 64"
+        assert frames.flags.c_contiguous and frames.flags.writeable
+
+
 def test_action_masks_have_the_form_of_sb3_contrib() -> None:
     environment = rhae.make("hk26")
     _, info = environment.reset()

@@ -35,6 +35,7 @@ mod rendered;
 mod state_key;
 
 mod action;
+mod aligned;
 mod analysis;
 mod argument_names;
 mod background;

@@ -16,6 +16,7 @@ use rhae_engine::{Action, CELLS, Frame, LevelIndex, SIZE};
 use rhae_vector::{Encoding, Ending, EpisodeRules, VectorError};
 
 use crate::action::actions;
+use crate::aligned::aligned_zeros;
 use crate::argument_names::with_argument_names;
 use crate::game_set::GameSet;
 use crate::play::GameFacts;
@@ -101,7 +102,7 @@ impl Vector {
         Ok(Self {
             plays,
             actions: Vec::with_capacity(n),
-            observations: PyArrayDyn::zeros(py, shape, false).unbind(),
+            observations: aligned_zeros(py, &shape)?.unbind(),
             rewards: PyArray1::zeros(py, n, false).unbind(),
             terminated: PyArray1::zeros(py, n, false).unbind(),
             truncated: PyArray1::zeros(py, n, false).unbind(),
