@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use rhae_report::counted;
 use rhae_server::{Identities, Server, SystemClock, serve, serve_metrics, serve_tls};
 use rhae_store::{Database, default_identities, open_identities};
 use rhae_study_service::IdentityKey;
@@ -112,7 +113,8 @@ async fn listen(config: ServeConfig) -> Result<()> {
         None => (tokio::spawn(serve(listener, server, shutdown())), "http"),
     };
     output::print(&format!(
-        "listening at {scheme}://{address} ({count} environments, database {database}{metrics})"
+        "listening at {scheme}://{address} ({}, database {database}{metrics})",
+        counted(count as u64, "environment")
     ))?;
     tracing::info!(%address, auth = ?config.auth, tls = scheme == "https", environments = count, "started");
     tokio::select! {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 use rhae_datasets::{FetchedGame, GameServer, WriteOutcome};
+use rhae_report::counted;
 
 use crate::output;
 
@@ -73,13 +74,15 @@ pub(crate) fn run(args: &FetchArgs) -> Result<ExitCode> {
     if let Some(missing) = wanted.iter().flatten().find(|name| !matched.contains(name)) {
         bail!("the server has no environment `{missing}`");
     }
-    output::print(&format!("{fetched} environments in {}", args.dir.display()))?;
+    let fetched = counted(fetched, "environment");
+    output::print(&format!("{fetched} in {}", args.dir.display()))?;
     if kept > 0 {
         eprintln!(
             "note: files changed locally and not overwritten: {kept}; remove or rename them to fetch the server's versions"
         );
     }
-    ensure!(failed == 0, "{failed} environments could not be fetched");
+    let missing = counted(failed, "environment");
+    ensure!(failed == 0, "{missing} could not be fetched");
     Ok(ExitCode::SUCCESS)
 }
 

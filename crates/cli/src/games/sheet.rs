@@ -9,7 +9,7 @@ use clap::Args;
 use rhae_engine::Frame;
 use rhae_games::Builtin;
 use rhae_harness::select_games;
-use rhae_report::frame_table;
+use rhae_report::{counted, frame_table};
 
 use crate::output;
 
@@ -51,8 +51,9 @@ pub(super) fn run(args: &SheetArgs) -> Result<()> {
         .with_context(|| format!("cannot write `{}`", args.out.display()))?;
     let levels: usize = rows.iter().map(|row| row.len()).sum();
     output::print(&format!(
-        "{levels} levels of {} environments in `{}`\n",
-        rows.len(),
+        "{} of {} in `{}`\n",
+        counted(levels as u64, "level"),
+        counted(rows.len() as u64, "environment"),
         args.out.display()
     ))
 }
