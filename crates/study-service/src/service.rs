@@ -52,8 +52,26 @@ pub struct StudyService {
     slots: Mutex<BTreeMap<StudyId, Arc<Slot>>>,
 }
 
-/// The study in memory; `None` before it was loaded.
-type Slot = AsyncMutex<Option<Study>>;
+/// A study in memory.
+#[derive(Default)]
+struct Slot {
+    /// `None` before it was loaded.
+    study: AsyncMutex<Option<Study>>,
+    /// When the last read of the database began.
+    read_at: Mutex<Option<Instant>>,
+}
+
+impl Slot {
+    /// Returns whether a read of the database began after this time.
+    fn was_read_after(&self, time: Instant) -> bool {
+        let read_at = self.read_at.lock().unwrap_or_else(PoisonError::into_inner);
+        read_at.is_some_and(|read_at| read_at > time)
+    }
+
+    fn set_read_at(&self, time: Instant) {
+        *self.read_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(time);
+    }
+}
 
 /// Checks that a text can be the id of a study.
 ///
@@ -116,7 +134,8 @@ impl StudyService {
         Ok(self.store.studies().await?)
     }
 
-    /// Passes the newest state of a study to a function.
+    /// Passes the newest state of a study to a function. It contains everything that was appended
+    /// before the call, by any server. Calls that wait for each other share a read of the database.
     ///
     /// # Errors
     ///
@@ -127,10 +146,15 @@ impl StudyService {
         id: &StudyId,
         read: impl FnOnce(&Study) -> T,
     ) -> Result<T, StudyError> {
+        let called_at = Instant::now();
         let slot = self.slot(id);
-        let mut slot = slot.lock().await;
-        self.catch_up(id, &mut slot).await?;
-        Ok(read(loaded(&slot)))
+        let mut study = slot.study.lock().await;
+        if study.is_none() || !slot.was_read_after(called_at) {
+            let begun_at = Instant::now();
+            self.catch_up(id, &mut study).await?;
+            slot.set_read_at(begun_at);
+        }
+        Ok(read(loaded(&study)))
     }
 
     /// Executes a command and returns the records it caused. A command that was executed before may
@@ -162,7 +186,7 @@ impl StudyService {
         make: impl Fn(&Study) -> Result<Command, Rejection>,
     ) -> Result<Vec<StudyRecord>, StudyError> {
         let slot = self.slot(id);
-        let mut slot = slot.lock().await;
+        let mut slot = slot.study.lock().await;
         let mut is_current = false;
         let started = Instant::now();
         while started.elapsed() < MAX_CONTENTION {

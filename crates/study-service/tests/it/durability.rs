@@ -1,7 +1,12 @@
 //! What a restart, another process, an erasure and a changed database leave behind.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use futures_util::future::{join, join_all};
 use rhae_protocol::StudyChain;
-use rhae_study::{Command, EndRequest, Moment, Preset, SetupCommand, SittingCommand, verify_study};
+use rhae_study::{
+    Command, EndRequest, Moment, Preset, SetupCommand, SittingCommand, Study, verify_study,
+};
 use rhae_study_service::{StudyError, check_study_id};
 
 use crate::fixture::{
@@ -11,6 +16,7 @@ use crate::fixture::{
 
 on_both_databases!(
     other_process_changes_what_is_decided,
+    shared_reads_contain_what_was_appended_before_them,
     erasure_removes_records_and_leaves_the_rest_verifiable,
     study_is_created_once
 );
@@ -36,6 +42,41 @@ async fn other_process_changes_what_is_decided(fixture: &Fixture) {
     let open = Command::Setup(SetupCommand::Open);
     run(fixture.server(0), START_MS + 3, open).await;
     assert_replayable(fixture).await;
+}
+
+async fn shared_reads_contain_what_was_appended_before_them(fixture: &Fixture) {
+    open_study(
+        fixture.server(0),
+        protocol(Preset::Rhae1),
+        &[("ab12-v1", 3)],
+    )
+    .await;
+    let reader = fixture.restarted();
+    let last_seq = AtomicU64::new(0);
+    let append = async {
+        for number in 0..20 {
+            let pause = Command::Setup(SetupCommand::Pause {
+                reason: "a fire alarm".to_owned(),
+            });
+            let open = Command::Setup(SetupCommand::Open);
+            for command in [pause, open] {
+                let records = run(fixture.server(0), START_MS + number, command).await;
+                last_seq.store(records.last().unwrap().seq, Ordering::SeqCst);
+            }
+        }
+    };
+    let reads = (0..8).map(|_| async {
+        let mut reads = 0;
+        while reads < 50 {
+            let appended = last_seq.load(Ordering::SeqCst);
+            let found = reader.read(&lab(), Study::last_seq).await.unwrap();
+            assert!(found >= appended, "{found} of {appended}");
+            reads += 1;
+        }
+    });
+    join(append, join_all(reads)).await;
+    let found = reader.read(&lab(), Study::last_seq).await.unwrap();
+    assert_eq!(found, last_seq.into_inner());
 }
 
 async fn erasure_removes_records_and_leaves_the_rest_verifiable(fixture: &Fixture) {
