@@ -38,7 +38,7 @@ impl Game for Bx20 {
             Baseline::from_optimum(7),
             Baseline::from_optimum(11),
             Baseline::from_optimum(16),
-            Baseline::from_optimum(15),
+            Baseline::from_optimum(12),
             Baseline::from_optimum(13),
             Baseline::from_optimum(18),
             Baseline::from_optimum(13),
@@ -243,34 +243,22 @@ mod tests {
     fn darkness_removes_one_cell_of_every_plant() {
         let start = after(4, &[]);
         assert_eq!(after(4, &[Some(1), None]), start);
-        // The first plant reaches the wall after three cells; the second grows five. After the room
-        // has been darkened three times, the first plant is back in its pot and the second still
-        // has two cells.
-        let uneven = after(
-            4,
-            &[
-                Some(1),
-                Some(1),
-                Some(1),
-                Some(1),
-                Some(1),
-                None,
-                None,
-                None,
-            ],
-        );
+        // Both plants grow two cells to the right. Then only the first one grows up, because a rock
+        // shades the second one. After the room has been darkened twice, the first plant still has
+        // one cell.
+        let uneven = after(4, &[Some(1), Some(1), Some(0), None, None]);
         assert_eq!(
             (uneven.tips[0], uneven.tips[1]),
-            (start.tips[0], start.tips[1] + 2 * SIDE)
+            (start.tips[0] + 1, start.tips[1])
         );
     }
 
     #[test]
     fn shy_plant_shades_itself_after_one_step() {
-        let pushed = after(5, &[Some(3)]);
-        assert_eq!(pushed.tips[1], after(5, &[]).tips[1] + 1);
-        assert_eq!(pushed.tips[1], after(5, &[Some(3), Some(3)]).tips[1]);
-        assert_eq!(after(5, &[Some(3), Some(2)]).tips[1], pushed.tips[1] - SIDE);
+        let pushed = after(5, &[Some(1)]);
+        assert_eq!(pushed.tips[1], after(5, &[]).tips[1] - 1);
+        assert_eq!(pushed.tips[1], after(5, &[Some(1), Some(1)]).tips[1]);
+        assert_eq!(after(5, &[Some(1), Some(0)]).tips[1], pushed.tips[1] + SIDE);
     }
 
     /// A level without the shutter.

@@ -31,7 +31,7 @@ const FACTS: Facts = Facts {
     baselines: &[
         Baseline::from_optimum(3),
         Baseline::from_optimum(9),
-        Baseline::from_optimum(9),
+        Baseline::from_optimum(8),
         Baseline::from_optimum(11),
         Baseline::from_optimum(11),
         Baseline::from_optimum(12),
@@ -140,8 +140,7 @@ impl Game for Gr45 {
     }
 
     fn clicks(level: &Level, state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {
-        let targets = draw::targets(level, &state.board);
-        targets.filter(|_| !state.board.is_eaten())
+        draw::targets(level, &state.board)
     }
 
     fn pack(_level: &Level, state: &StateOf<Self>) -> Option<u128> {

@@ -34,7 +34,7 @@ const FACTS: Facts = Facts {
     id: "zc67-v1",
     baselines: &[
         Baseline::from_optimum(5),
-        Baseline::from_optimum(11),
+        Baseline::from_optimum(10),
         Baseline::from_optimum(12),
         Baseline::from_optimum(10),
         Baseline::from_optimum(12),

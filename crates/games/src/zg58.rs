@@ -35,8 +35,8 @@ const FACTS: Facts = Facts {
     baselines: &[
         Baseline::from_optimum(5),
         Baseline::from_optimum(9),
-        Baseline::from_optimum(12),
         Baseline::from_optimum(10),
+        Baseline::from_optimum(11),
         Baseline::from_optimum(11),
         Baseline::from_optimum(12),
         Baseline::from_optimum(14),

@@ -52,18 +52,17 @@ const LEVELS: [LevelSpec; 8] = [
         fruit: (3, 1),
         creatures: &[(5, 3)],
     },
-    // A creature sees the fruit through a window but must take a long path to it. What it sees on
-    // this path can stop the walk.
+    // A creature sees the fruit through a window but must take a long path to it.
     LevelSpec {
         map: "
-            .k.w.
-            W#:#o
-            .k.k.
+            .K.:.
+            :#W#:
+            .o.o.
         ",
         shared_cords: &[],
-        tubes: &[(0, 1), (0, 2), (0, 5), (1, 2)],
-        fruit: (1, 1),
-        creatures: &[(0, 5)],
+        tubes: &[(0, 1), (0, 4), (1, 3), (1, 4)],
+        fruit: (1, 4),
+        creatures: &[(4, 0)],
     },
     // A closed lid hides the fruit even from a creature in the same room.
     LevelSpec {

@@ -34,18 +34,18 @@ const LEVELS: [LevelSpec; 8] = [
             ###########
         ",
     },
-    // Blindfold one passenger to free the others.
+    // Blindfold one passenger to bring the other one home.
     LevelSpec {
-        kinds: &[Plain, Plain, Plain],
+        kinds: &[Plain, Plain],
         map: "
             ###########
-            #~........#
-            #....#....#
+            #...#.....#
             #.........#
-            #.b~.a....#
-            #....@...~#
-            #....~....#
-            #........c#
+            #.........#
+            #.........#
+            #~..a.....#
+            #b..~....@#
+            #..~......#
             ###########
         ",
     },

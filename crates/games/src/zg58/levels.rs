@@ -82,35 +82,6 @@ const LEVELS: [LevelSpec; 8] = [
             .......
         ",
     },
-    // The band is the only wall: push one bead against it to change the distance between the beads.
-    LevelSpec {
-        map: "
-            +-+-+-+-+-+-+-O
-            |.|.|.|.|.|.|.|
-            +-+-+-O-+-+-+-+
-            |.|.|.|.|.|b|.|
-            +-+-+-+-+-+-+-+
-            |.|.|.|.|a|.|.|
-            +-+-+-+-+-O-+-+
-            |.|.|.|.|.|.|.|
-            +-+-+-+-+-+-+-+
-            |.|.|.|.|.|.|.|
-            +-+-+-+-+-+-+-+
-            |.|.|.|.|.|.|.|
-            +-+-+-+-O-+-+-+
-            |.|.|.|.|.|.|.|
-            +-+-+-o-+-+-o-+
-        ",
-        frames: "
-            .....a.
-            .......
-            .......
-            .......
-            ...b...
-            .......
-            .......
-        ",
-    },
     // One pull encloses two pegs and two beads. Choose the order in which to release them.
     LevelSpec {
         map: "
@@ -169,7 +140,36 @@ const LEVELS: [LevelSpec; 8] = [
             ..#...#
         ",
     },
-    // Beads in the second band move opposite to the key.
+    // There is only the second band, whose beads move opposite to the key.
+    LevelSpec {
+        map: "
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            X-+-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-+-+-+-+-+-+
+            |.|.|b|.|.|.|.|
+            +-+-+-+-+-+-+-X
+            |.|.|.|.|.|.|.|
+            +-X-+-+-+-+-+-+
+            |.|.|.|.|.|.|.|
+            +-+-x-+-+-+-+-+
+            |.|.|.|a|.|.|.|
+            +-+-+-+-x-+-+-+
+        ",
+        frames: "
+            .......
+            .......
+            .......
+            ....b..
+            .a.....
+            .......
+            .......
+        ",
+    },
+    // Each band holds one bead, and each bead needs the other band.
     LevelSpec {
         map: "
             +-+-+-+-+-+-+-+
