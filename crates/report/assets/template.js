@@ -72,7 +72,7 @@ summary { cursor: pointer; color: var(--quiet); font-size: 13px; }
 
 export const PLAYER_TEMPLATE = `<div class="player" tabindex="0" role="group">
   <div class="film">
-    <rhae-board role="img"></rhae-board>
+    <rhae-board role="img" aria-label="Frame"></rhae-board>
     <canvas class="strip" aria-hidden="true"></canvas>
     <div class="bar">
       <svg class="marks" preserveAspectRatio="none" aria-hidden="true">

@@ -432,7 +432,8 @@ pub(crate) async fn export(
         false => Permission::ExportPrivate,
     })?;
     let archive = export_archive(&studies, &member.study, public).await?;
-    let name = format!("attachment; filename=\"{}.tar\"", member.study);
+    let suffix = if public { "-public" } else { "" };
+    let name = format!("attachment; filename=\"{}{suffix}.tar\"", member.study);
     let headers = [
         (header::CONTENT_TYPE, "application/x-tar".to_owned()),
         (header::CONTENT_DISPOSITION, name),

@@ -1,28 +1,55 @@
 /** A test of the pages of researchers in a real browser against a real server: a study from nothing to published baselines and pay. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
 
 import { TestServer, launch } from "./test_server.mjs";
 import { replayLoaded, serious, windows } from "./visitor.mjs";
 import { TestStudy, act, begin, enter, heading, leave, press, solution } from "./study.mjs";
 
 let browser, server, visitor;
-const keys = mkdtempSync(join(tmpdir(), "rhae-keys-"));
+/** For the identity key and for downloads. */
+const folder = mkdtempSync(join(tmpdir(), "rhae-study-"));
 
 before(async () => {
   browser = await launch();
-  server = await TestServer.start("--identity-key", join(keys, "identity.key"));
+  server = await TestServer.start("--identity-key", join(folder, "identity.key"));
   visitor = windows(browser, server);
 });
 after(async () => {
   await browser?.close();
   await server?.stop();
-  rmSync(keys, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
 });
+
+/** Clicks a link and returns the path of the file that it downloads. */
+async function download(page, name) {
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name }).click()]);
+  const path = join(folder, file.suggestedFilename());
+  await file.saveAs(path);
+  return path;
+}
+
+/** Unpacks an export and compares every file with the manifest. Returns a function that reads a file. */
+function unpacked(archive) {
+  const root = archive.replace(/\.tar$/, "");
+  mkdirSync(root);
+  execFileSync("tar", ["-xf", archive, "-C", root, "--strip-components=1"]);
+  const read = (name) => readFileSync(join(root, name), "utf8");
+  const { files } = JSON.parse(read("manifest.json"));
+  for (const { path, rows, sha256 } of files) {
+    const text = read(path);
+    assert.equal(createHash("sha256").update(text).digest("hex"), sha256, path);
+    if (path.endsWith(".tsv")) assert.equal(text.trimEnd().split("\n").length, rows + 1, path);
+  }
+  return { read, names: files.map(({ path }) => path) };
+}
 
 test("a researcher sets up a study, watches it, reviews it, publishes, pays and exports", async () => {
   const page = await visitor({ bypassCSP: true });
@@ -89,6 +116,19 @@ test("a researcher sets up a study, watches it, reviews it, publishes, pays and 
   // The participant's own pace can be chosen.
   await page.getByLabel("Speed").selectOption("recorded");
   await page.goBack();
+  // The author gets a file that needs no server.
+  const report = await download(page, "Download the report for the author");
+  const author = await visitor({ bypassCSP: true });
+  await author.goto(pathToFileURL(report).href);
+  await author.getByRole("heading", { name: environment }).waitFor();
+  await author.getByText("Play 1: stopped on level 2").waitFor();
+  // A film is unpacked when it becomes visible.
+  await author.locator("rhae-player").scrollIntoViewIfNeeded();
+  await replayLoaded(author);
+  for (const colorScheme of ["light", "dark"]) {
+    await author.emulateMedia({ colorScheme });
+    found.push(...(await serious(author, `${colorScheme} report for the author`)));
+  }
 
   await open("Results");
   assert.equal(await page.getByRole("region", { name: "Numbers of the study" }).locator("tbody tr").count(), 4);
@@ -109,21 +149,37 @@ test("a researcher sets up a study, watches it, reviews it, publishes, pays and 
   await open("Baselines");
   await press(page, "Publish revision 1");
   await press(page, "Publish");
-  await page.getByRole("link", { name: "Revision 1" }).waitFor();
+  const published = JSON.parse(readFileSync(await download(page, "Revision 1"), "utf8"));
+  const [level] = published.environments.find((one) => one.environment === environment).levels;
+  assert.deepEqual([published.revision, level.completed, level.best], [1, 1, solution(environment)[0].length]);
 
   await open("Payments");
   // A quarter of an hour has begun, of six.
   assert.equal(await page.locator("[data-show=due]").textContent(), "21.67 USD");
-  const send = page.locator("form[data-command=send_payments]");
-  await send.getByLabel("Batch").fill("first");
-  await send.getByRole("button").click();
-  await page.locator("[data-show=sent]", { hasText: "21.67 USD" }).waitFor();
+  const due = readFileSync(await download(page, "What is due, as CSV"), "utf8").trim().split("\n");
+  assert.equal(due.length, 2);
+  assert.match(due[1], /21\.67/);
+  for (const [command, status, facts] of [["send_payments", "sent", "Due 0.00 USD Sent 21.67 USD Confirmed 0.00 USD"], ["confirm_payments", "confirmed", "Due 0.00 USD Sent 0.00 USD Confirmed 21.67 USD"]]) {
+    const form = page.locator(`form[data-command=${command}]`);
+    await form.getByLabel("Batch").fill("first");
+    await form.getByRole("button").click();
+    await page.getByRole("region", { name: "Ledger" }).getByRole("cell", { name: status, exact: true }).waitFor();
+    assert.equal((await page.locator("dl.facts").innerText()).replaceAll(/\s+/g, " "), `${facts} The books balance`);
+  }
 
   await open("Data");
-  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "All tables" }).click()]);
-  assert.ok(statSync(await file.path()).size > 1000);
+  const all = unpacked(await download(page, "All tables"));
+  const attempts = all.read("beh/study-lab_table-attempts_beh.tsv").trimEnd().split("\n").map((line) => line.split("\t"));
+  const [columns, ...rows] = attempts;
+  assert.deepEqual(rows.map((row) => row[columns.indexOf("outcome")]), ["left"]);
+  assert.ok(all.names.includes("dataset_description.json") && all.names.includes("data/study-lab_table-levels_data.csv"));
+  assert.equal(all.names.filter((name) => name.startsWith("recordings/")).length, 1);
+  // The person agreed to the publication of replays, but one person is fewer than k.
+  const open_data = unpacked(await download(page, "Only what may be published"));
+  assert.ok(open_data.names.includes("recordings/play-00001.jsonl"));
+  assert.equal(open_data.read("beh/study-lab_table-participants_beh.tsv").includes("rather not say"), false);
   assert.deepEqual(found, []);
-  assert.deepEqual([...page.errors, ...person.errors], []);
+  assert.deepEqual([...page.errors, ...person.errors, ...author.errors], []);
 });
 
 test("staff plan a session and check a person in, and the seat's machine shows the person's pages", async () => {
