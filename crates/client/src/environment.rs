@@ -16,6 +16,9 @@ use crate::server::{RetrySafety, error};
 use crate::transport::{Channel, Failure};
 use crate::{Card, ClientError};
 
+/// The maximum size of the reasoning of a command in the official API.
+const MAX_REASONING_BYTES: usize = 16 * 1024;
+
 /// A play on a server, created by [`Card::play`].
 ///
 /// It implements [`Environment`], so agents and runs use it like a local game. Each action is one
@@ -31,6 +34,10 @@ pub struct RemoteEnvironment {
     acted: bool,
     /// The number of actions that the server must have counted for this play.
     counted: u64,
+    /// The reasoning of the next command.
+    reasoning: Option<Value>,
+    /// The maximum size of reasoning in bytes; 0 once the server has rejected some.
+    max_reasoning_bytes: usize,
 }
 
 impl RemoteEnvironment {
@@ -65,6 +72,8 @@ impl RemoteEnvironment {
             latest,
             acted: false,
             counted: 0,
+            reasoning: None,
+            max_reasoning_bytes: MAX_REASONING_BYTES,
         })
     }
 
@@ -81,12 +90,41 @@ impl RemoteEnvironment {
 
     /// Sends a command, several times if necessary, until the server has executed it exactly once.
     /// Fails if that can no longer be guaranteed.
-    fn command(&self, action: Action) -> Result<FrameResponse, ClientError> {
+    fn command(&mut self, action: Action) -> Result<FrameResponse, ClientError> {
         let path = format!("/api/cmd/{}", action.kind().name());
         let mut body = json!({"game_id": self.info.id.as_str(), "guid": self.guid});
         if let Action::Action6 { x, y } = action {
             (body["x"], body["y"]) = (x.into(), y.into());
         }
+        let reasoning = self.reasoning.take();
+        let has_reasoning = reasoning.is_some();
+        if let Some(reasoning) = reasoning {
+            body["reasoning"] = reasoning;
+        }
+        let response = self.command_with(action, &path, &body);
+        // A server may have a lower limit. A command that it rejects was not executed.
+        if has_reasoning
+            && matches!(
+                response,
+                Err(ClientError::Rejected {
+                    status: 400 | 413,
+                    ..
+                })
+            )
+        {
+            self.max_reasoning_bytes = 0;
+            body.as_object_mut().map(|body| body.remove("reasoning"));
+            return self.command_with(action, &path, &body);
+        }
+        response
+    }
+
+    fn command_with(
+        &self,
+        action: Action,
+        path: &str,
+        body: &Value,
+    ) -> Result<FrameResponse, ClientError> {
         // Restarting the game twice has the same effect as restarting it once.
         let safety = if action == Action::Reset && self.reset_restarts_game() {
             RetrySafety::PreferKey
@@ -95,12 +133,12 @@ impl RemoteEnvironment {
         };
         let mut resent = false;
         for _ in 0..self.card.server().retry_policy().max_attempts {
-            let failure = match self.send(&path, &body, safety) {
+            let failure = match self.send(path, body, safety) {
                 Ok(response) => {
                     if resent {
-                        self.confirm_executed_once(&path)?;
+                        self.confirm_executed_once(path)?;
                     }
-                    return parse(&path, &response);
+                    return parse(path, &response);
                 }
                 Err(failure) => failure,
             };
@@ -111,13 +149,13 @@ impl RemoteEnvironment {
                     status: status @ 502..=504,
                     ..
                 } => (format!("a gateway responded with status {status}"), false),
-                failure => return Err(error(&path, failure)),
+                failure => return Err(error(path, failure)),
             };
-            self.confirm_not_executed(&path, &reason, pending)?;
+            self.confirm_not_executed(path, &reason, pending)?;
             resent = true;
         }
         Err(ClientError::NoResponse {
-            path,
+            path: path.to_owned(),
             reason: "no attempt reached it".to_owned(),
         })
     }
@@ -197,6 +235,14 @@ impl Environment for RemoteEnvironment {
 
     fn may_block(&self) -> bool {
         true
+    }
+
+    fn max_reasoning_bytes(&self) -> usize {
+        self.max_reasoning_bytes
+    }
+
+    fn set_reasoning(&mut self, json: Option<String>) {
+        self.reasoning = json.and_then(|json| serde_json::from_str(&json).ok());
     }
 
     fn act(&mut self, action: Action) -> Result<&Observation, EnvironmentError> {

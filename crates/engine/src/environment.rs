@@ -208,6 +208,18 @@ pub trait Environment: Send {
         false
     }
 
+    /// Returns the maximum size in bytes of the reasoning that the environment stores with a command,
+    /// or 0 if it stores none. Only a play on a server stores reasoning.
+    fn max_reasoning_bytes(&self) -> usize {
+        0
+    }
+
+    /// Attaches reasoning, as a JSON object or a JSON string, to the next command, instead of what was
+    /// attached before. It has no effect on the play.
+    fn set_reasoning(&mut self, json: Option<String>) {
+        let _ = json;
+    }
+
     /// Returns a second, independent play in the same state, or `None` if forking is not supported.
     fn fork(&self) -> Option<Box<dyn Environment>> {
         None

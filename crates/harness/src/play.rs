@@ -22,7 +22,7 @@ use rhae_agents::{
 use rhae_engine::{Action, Catalog, PlayState};
 use rhae_protocol::{
     Details, Ending, Entry, Header, ModelUsage, PlayResult, RecordingWriter, ResetRule, RunOutcome,
-    SOFTWARE,
+    SOFTWARE, sent_reasoning,
 };
 use rhae_runs::RunsError;
 use rhae_session::{Play, StepOutcome, Tally};
@@ -412,6 +412,7 @@ impl RunningPlay {
                 return Ok(Some(self.timeout_end()));
             }
             let should_count = observation.should_count(action);
+            attach_reasoning(play, &details);
             let (outcome, entry) = match execute(play, action, details) {
                 Ok((outcome, entry, next)) => {
                     observation = next;
@@ -535,6 +536,15 @@ impl RunningPlay {
             levels: shared.levels,
             runs,
         }
+    }
+}
+
+/// Attaches what the agent says about its next command, if the environment is on a server.
+fn attach_reasoning(play: &mut Play, details: &Details) {
+    let max_bytes = play.max_reasoning_bytes();
+    if max_bytes > 0 {
+        let reasoning = sent_reasoning(details, max_bytes);
+        play.set_reasoning(reasoning.map(|reasoning| reasoning.to_string()));
     }
 }
 

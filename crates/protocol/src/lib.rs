@@ -84,6 +84,7 @@ mod request;
 mod rest;
 mod run;
 mod scorecard;
+mod sent_reasoning;
 mod share;
 mod study;
 mod study_api;
@@ -169,6 +170,7 @@ pub use run::{
     ValidResults, is_replay,
 };
 pub use scorecard::{CardOwner, EnvironmentScore, RunScore, Scorecard, TagScore};
+pub use sent_reasoning::{SENT_USAGE, sent_reasoning, sent_usage};
 pub use share::ShareListing;
 pub use study::{
     ArmId, AttemptOutcome, CompletionCode, CompletionKind, Devices, Digest, EnvironmentVersion,

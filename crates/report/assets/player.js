@@ -39,7 +39,7 @@ const STATES = ["in progress", "won", "game over"];
  * milliseconds, if it was recorded.
  * @typedef {{title: string, subtitle: string, framesPerSecond: number, winLevels: number,
  *   reasoning?: ((moment: number) => Promise<string | undefined>) | null, times?: (() => Promise<number[]>) | null,
- *   perception?: Perception[] | (() => Promise<Perception[]>) | null, work?: Work[] | null}} FilmMetadata
+ *   perception?: Perception[] | (() => Promise<Perception[]>) | null, work?: Work[] | (() => Promise<Work[]>) | null}} FilmMetadata
  * @typedef {import("./reel.js").Moment} Moment
  */
 
@@ -72,6 +72,8 @@ export class RhaePlayer extends PlayerBase {
   #objects = false;
   /** @type {Work[]} */
   #work = [];
+  /** @type {(() => Promise<Work[]>) | null} */
+  #loadWork = null;
   #before = new Uint8Array(64 * 64);
   #speed = 1;
   /** @type {FilmMetadata["times"]} */
@@ -172,8 +174,9 @@ export class RhaePlayer extends PlayerBase {
     this.#perception = typeof perception === "function" ? null : perception ?? null;
     this.#loadPerception = typeof perception === "function" ? perception : null;
     this.#part("button[data-do=objects]").hidden = !perception;
-    this.#work = metadata.work ?? [];
-    for (const row of this.#root.querySelectorAll(".work")) /** @type {HTMLElement} */ (row).hidden = this.#work.length === 0;
+    const { work } = metadata;
+    this.#loadWork = typeof work === "function" ? work : null;
+    this.#setWork(typeof work === "function" ? [] : work ?? []);
     this.#frameMs = 1000 / Math.max(1, Math.min(60, metadata.framesPerSecond));
     this.#winLevels = metadata.winLevels;
     this.#part(".player").setAttribute("aria-label", `${metadata.title}, ${metadata.subtitle}`);
@@ -183,6 +186,7 @@ export class RhaePlayer extends PlayerBase {
     this.#layOut();
     this.seek(live ? this.moments.length - 1 : 0);
     if (live) this.#follow(true);
+    if (typeof work === "function") void this.#requestWork(work);
   }
 
   /** Shows an error instead of the film. @param {string} reason */
@@ -414,6 +418,20 @@ export class RhaePlayer extends PlayerBase {
     this.#draw();
     this.#strip.show(this.moments, this.#moment);
     this.dispatchEvent(new CustomEvent("rhae-moment", { detail: { moment: this.#moment } }));
+  }
+
+  /** @param {Work[]} work */
+  #setWork(work) {
+    this.#work = work;
+    for (const row of this.#root.querySelectorAll(".work")) /** @type {HTMLElement} */ (row).hidden = work.length === 0;
+  }
+
+  /** Loads what the model of the agent did, unless another replay is opened first. @param {() => Promise<Work[]>} load */
+  async #requestWork(load) {
+    const work = await load().catch(() => []);
+    if (this.#loadWork !== load) return;
+    this.#setWork(work);
+    this.#showWork();
   }
 
   /** Shows what the agent asked its model before the current action, and what all requests up to then cost. */

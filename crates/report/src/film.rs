@@ -7,7 +7,7 @@
 //! A film contains neither scores nor baselines, and it does not know where its frames come from.
 
 use rhae_engine::{Action, Frame, Observation, PlayState};
-use rhae_protocol::{Details, ModelUsage};
+use rhae_protocol::{Details, ModelUsage, sent_usage};
 use serde_json::Value;
 
 use crate::picture::{PictureError, contact_sheet};
@@ -64,12 +64,14 @@ pub struct ModelWork {
 }
 
 impl ModelWork {
-    /// Returns what a log entry with these details says about requests, if it says anything.
+    /// Returns what a log entry with these details says about requests, if it says anything. The log
+    /// of a server has the usage in the reasoning.
     pub fn of(details: &Details) -> Option<Self> {
-        let spent = ModelUsage::from_details(details)?;
+        let reasoning = details.reasoning.as_ref();
+        let sent = || reasoning.and_then(sent_usage);
         Some(Self {
-            spent,
-            context_tokens: details.reasoning.as_ref().and_then(context_tokens),
+            spent: ModelUsage::from_details(details).or_else(sent)?,
+            context_tokens: reasoning.and_then(context_tokens),
         })
     }
 }

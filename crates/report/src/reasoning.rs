@@ -3,7 +3,9 @@
 //! Agents with a model store their requests with the reasoning ([`TracedRequest`]). The text lists what
 //! the agent believes first, and then each request with its size, its cost and its calls of tools.
 
-use rhae_protocol::{TRACED_REQUESTS, TRACED_REQUESTS_LEFT_OUT, TracedCall, TracedRequest};
+use rhae_protocol::{
+    SENT_USAGE, TRACED_REQUESTS, TRACED_REQUESTS_LEFT_OUT, TracedCall, TracedRequest, sent_usage,
+};
 use serde_json::{Map, Value};
 
 use crate::Film;
@@ -31,6 +33,14 @@ pub fn reasoning_text(reasoning: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Object(fields) => match requests(fields) {
             Some(requests) => sections(fields, &requests),
+            None if sent_usage(reasoning).is_some() => {
+                let mut fields = fields.clone();
+                fields.remove(SENT_USAGE);
+                if fields.is_empty() {
+                    return String::new();
+                }
+                format!("{:#}", Value::Object(fields))
+            }
             None => format!("{reasoning:#}"),
         },
         other => format!("{other:#}"),
@@ -52,7 +62,12 @@ fn requests(fields: &Map<String, Value>) -> Option<Vec<TracedRequest>> {
 }
 
 fn sections(fields: &Map<String, Value>, requests: &[TracedRequest]) -> String {
-    let shown_elsewhere = [CONTEXT_TOKENS, TRACED_REQUESTS, TRACED_REQUESTS_LEFT_OUT];
+    let shown_elsewhere = [
+        CONTEXT_TOKENS,
+        SENT_USAGE,
+        TRACED_REQUESTS,
+        TRACED_REQUESTS_LEFT_OUT,
+    ];
     let mut sections: Vec<String> = fields
         .iter()
         .filter(|(name, value)| !shown_elsewhere.contains(&name.as_str()) && !is_empty(value))
@@ -189,6 +204,17 @@ mod tests {
         assert_eq!(context_tokens(&reasoning), Some(12_345));
         assert_eq!(context_tokens(&json!({"context_tokens": 5})), Some(5));
         assert_eq!(context_tokens(&json!("text")), None);
+    }
+
+    #[test]
+    fn usage_that_was_sent_to_a_server_is_not_text() {
+        let usage = json!({"calls": 1, "cost_usd": 0.5});
+        let text = reasoning_text(&json!({"output": "up", "spent": usage.clone()}));
+        assert_eq!(text, "{\n  \"output\": \"up\"\n}");
+        assert_eq!(reasoning_text(&json!({"spent": usage.clone()})), "");
+        let sent = json!({"spent": usage, "shortened": "texts are shortened", "requests": []});
+        assert_eq!(reasoning_text(&sent), "SHORTENED\ntexts are shortened");
+        assert_eq!(reasoning_text(&json!({"spent": 3})), "{\n  \"spent\": 3\n}");
     }
 
     #[test]

@@ -104,6 +104,17 @@ impl Play {
         self.environment.may_block()
     }
 
+    /// Returns the maximum size in bytes of the reasoning that the environment stores with a command,
+    /// or 0 if it stores none.
+    pub fn max_reasoning_bytes(&self) -> usize {
+        self.environment.max_reasoning_bytes()
+    }
+
+    /// Attaches reasoning, as a JSON object or a JSON string, to the next command.
+    pub fn set_reasoning(&mut self, json: Option<String>) {
+        self.environment.set_reasoning(json);
+    }
+
     pub const fn tally(&self) -> &Tally {
         &self.tally
     }

@@ -96,7 +96,7 @@ if (source) {
     const winLevels = Number(player.dataset.levels);
     const times = () => timesOf(source);
     const perception = () => perceptionOf(source);
-    const work = player.dataset.work === undefined ? null : await workOf(source);
+    const work = player.dataset.work === undefined ? null : () => workOf(source);
     const about = { title: name, subtitle: "replay", framesPerSecond: speed, winLevels, reasoning: reasoningOf(source), times, perception, work };
     player.open(new Reel(new Uint8Array(await response.arrayBuffer())), about);
     showControls();

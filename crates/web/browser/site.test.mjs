@@ -453,6 +453,34 @@ test("markup in reasoning is escaped, and long reasoning is collapsed", async ()
   assert.deepEqual(page.errors, []);
 });
 
+test("the requests and cost of a model that a client has sent are next to the frames", async () => {
+  const key = server.key();
+  const agent = server.agent(key);
+  const play = await agent.open("kq19", { tags: ["agent"] });
+  const request = { context_tokens: 12_345, output_tokens: 100, cost_usd: 0.25, text: "I try this.", calls: [{ tool: "python", input: "1 + 1", output: "2" }] };
+  const spent = { calls: 1, input_tokens: 900, output_tokens: 100, cost_usd: 0.25 };
+  await agent.act(play, 1, { reasoning: { plan: "go up", requests: [request], spent } });
+  await agent.act(play, 1, { reasoning: "as planned" });
+  await agent.act(play, 1, { reasoning: { requests: [request], spent: { ...spent, calls: 2 } } });
+  const page = await visitor();
+  await signIn(page, key);
+  await page.goto(`/replay/${play.guid}`);
+  await replayLoaded(page);
+  await until(page, () => !document.querySelector("rhae-player").shadowRoot.querySelector(".work").hidden);
+  const at = async (/** @type {number} */ moment, /** @type {string} */ name) => {
+    await page.evaluate((moment) => document.querySelector("rhae-player").seek(moment), moment);
+    return page.locator(`rhae-player [data-show=${name}]`).textContent();
+  };
+  assert.equal(await at(1, "requests"), "1 request, 900 tokens in, 100 out");
+  assert.equal(await at(2, "cost"), "none, 0.2500 USD so far");
+  assert.equal(await at(3, "requests"), "2 requests, 900 tokens in, 100 out");
+  assert.equal(await at(3, "cost"), "0.2500 USD, 0.5000 USD so far");
+  assert.equal(await at(3, "context"), "12,345 tokens");
+  await at(1, "context");
+  await until(page, () => document.querySelector("rhae-player").shadowRoot.querySelector(".reasoning").textContent.includes("CALL OF python"));
+  assert.deepEqual(page.errors, []);
+});
+
 test("visitors cannot read each other's plays, and the cookie is hidden from scripts and other sites", async () => {
   const page = await visitor();
   await page.goto("/play/kq19");
@@ -471,7 +499,7 @@ test("visitors cannot read each other's plays, and the cookie is hidden from scr
   await ready(other);
   await playSteps(other, ["ArrowUp"]);
   const foreign = [replay, card, `/watch/${guid}`, `/replay/${guid}/film`, `/replay/${guid}/reasoning?from=0`, `/replay/${guid}/recording.jsonl`];
-  foreign.push(`/replay/${guid}/times`, `/replay/${guid}/perception`, `/watch/${guid}/events`, `/watch/${guid}/now.png`, `${card}/scorecard.json`, `${card}/scorecard.csv`);
+  foreign.push(`/replay/${guid}/times`, `/replay/${guid}/work`, `/replay/${guid}/perception`, `/watch/${guid}/events`, `/watch/${guid}/now.png`, `${card}/scorecard.json`, `${card}/scorecard.csv`);
   const anonymous = await browser.newContext({ baseURL: server.url });
   for (const path of foreign) {
     assert.equal((await other.request.get(path)).status(), 404, path);

@@ -2,6 +2,7 @@
 //! proxy.
 
 mod proxy;
+mod reasoning;
 
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;

@@ -10,6 +10,7 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use rhae_protocol::{ObservationView, Packer};
+use rhae_report::{ModelWork, work_rows};
 use rhae_session::Replica;
 use rhae_store::{LogEntry, Owner, PlayFacts};
 use serde_json::{Value, json};
@@ -187,6 +188,39 @@ pub(super) async fn reasoning_of(
     Ok(Json(
         json!({"from": from, "most": REASONING_PER_REQUEST, "said": texts.collect::<Vec<_>>()}),
     ))
+}
+
+/// Returns what the model of the agent did before each log entry, if the agent has said so.
+pub(crate) async fn work(
+    State(plays): State<Arc<Plays>>,
+    State(listeners): State<Arc<Listeners>>,
+    visitor: PageVisitor,
+    Path(guid): Path<String>,
+    address: ClientAddress,
+) -> Result<Json<Vec<Value>>, ApiError> {
+    let facts = plays.readable(&visitor.caller, &guid).await?;
+    work_of(&plays, &listeners, visitor.caller.owner, &facts, address).await
+}
+
+pub(super) async fn work_of(
+    plays: &Plays,
+    listeners: &Listeners,
+    holder: Owner,
+    facts: &PlayFacts,
+    address: ClientAddress,
+) -> Result<Json<Vec<Value>>, ApiError> {
+    // The whole log is read, as for a download.
+    let _subscription = listeners.subscribe(facts.play.id, holder, address)?;
+    let mut work: Vec<Option<ModelWork>> = Vec::new();
+    loop {
+        let next = u32::try_from(work.len()).unwrap_or(u32::MAX);
+        let max = ENTRIES_PER_READ.min(facts.entries.saturating_sub(next));
+        let part = plays.store().log_from(facts.play.key, next, max).await?;
+        if part.is_empty() {
+            return Ok(Json(work_rows(work)));
+        }
+        work.extend(part.iter().map(|log| ModelWork::of(&log.entry.details)));
+    }
 }
 
 /// Returns the time of each log entry, in milliseconds since the first one.

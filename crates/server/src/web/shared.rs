@@ -130,6 +130,17 @@ pub(crate) async fn reasoning(
     page_data::reasoning_of(shares.content().1, &facts, query.as_deref()).await
 }
 
+pub(crate) async fn work(
+    State(shares): State<Arc<Shares>>,
+    State(listeners): State<Arc<Listeners>>,
+    Path(token): Path<String>,
+    address: ClientAddress,
+) -> Result<Json<Vec<Value>>, ApiError> {
+    let (holder, facts) = play(&shares, &token).await?;
+    let plays = shares.content().1;
+    page_data::work_of(plays, &listeners, holder, &facts, address).await
+}
+
 pub(crate) async fn perception(
     State(shares): State<Arc<Shares>>,
     State(listeners): State<Arc<Listeners>>,
