@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use rhae_agents::{AgentSpec, ModelPlayer, RequestProfile, RequestProfiles};
 use rhae_engine::Catalog;
-use rhae_llm::Usage;
+use rhae_llm::{Prices, Usage};
 use rhae_protocol::RunConfig;
 use serde::Serialize;
 
@@ -78,6 +78,7 @@ impl RunEstimate {
             _ => return None,
         };
         let budget: Budget = config.budget.parse().ok()?;
+        let prices = prices(player, config).unwrap_or_default();
         let environment = |id: &String| {
             let info = catalog.find(id).ok();
             let baselines: Vec<u64> = info
@@ -86,7 +87,8 @@ impl RunEstimate {
                 .map(|baseline| u64::from(baseline.actions))
                 .collect();
             let first = first_request::first_request_tokens(agent, local, id, config)?;
-            let play = play_amounts(player, &profiles, first, actions(budget, &baselines));
+            let actions = actions(budget, &baselines);
+            let play = play_amounts(player.context_tokens, &prices, &profiles, first, actions);
             Some(EnvironmentEstimate {
                 environment: id.clone(),
                 plays: config.repeat,
@@ -185,14 +187,25 @@ fn actions(budget: Budget, baselines: &[u64]) -> Range<u64> {
     Range { low, likely, high }
 }
 
-/// Returns what one play needs. In the scenario `high` nothing is read from the cache.
+/// Returns the prices of the agent's model and of the models that its roles have of their own; `None` if
+/// the price of one of them is unknown.
+fn prices(player: &ModelPlayer, config: &RunConfig) -> Option<Vec<Prices>> {
+    let own = player.model.config().prices.clone();
+    let roles = config.model.iter().flat_map(|model| model.roles.values());
+    let roles = roles.map(|table| serde_json::from_value(table["prices"].clone()).ok());
+    [own].into_iter().chain(roles).collect()
+}
+
+/// Returns what one play needs. In the scenario `high` nothing is read from the cache. Which model of a
+/// team sends a request is unknown, so `low` takes the cheapest one, `likely` the mean of their prices, and
+/// `high` the dearest one.
 fn play_amounts(
-    player: &ModelPlayer,
+    context: u64,
+    prices: &[Prices],
     profiles: &RequestProfiles,
     first_tokens: u64,
     actions: Range<u64>,
 ) -> Amounts {
-    let context = player.context_tokens;
     let one = |profile, actions, is_cached| {
         conversation(profile, first_tokens, context, actions, is_cached)
     };
@@ -204,14 +217,12 @@ fn play_amounts(
         likely: value(&likely.1),
         high: value(&high.1),
     };
-    let cost = |usage: &Usage| player.model.cost_usd(usage);
-    let cost_usd = || {
-        Some(Range {
-            low: cost(&low.1)?,
-            likely: cost(&likely.1)?,
-            high: cost(&high.1)?,
-        })
-    };
+    let costs = |usage: &Usage| -> Vec<f64> { prices.iter().map(|one| one.usd(usage)).collect() };
+    let cost_usd = (!prices.is_empty()).then(|| Range {
+        low: costs(&low.1).into_iter().fold(f64::INFINITY, f64::min),
+        likely: costs(&likely.1).iter().sum::<f64>() / prices.len() as f64,
+        high: costs(&high.1).into_iter().fold(0.0, f64::max),
+    });
     Amounts {
         actions,
         requests: Range {
@@ -222,7 +233,7 @@ fn play_amounts(
         input_tokens: range(|usage| usage.input_tokens),
         cached_tokens: range(|usage| usage.cached_tokens),
         output_tokens: range(|usage| usage.output_tokens),
-        cost_usd: cost_usd(),
+        cost_usd,
     }
 }
 
@@ -301,11 +312,15 @@ fn assumptions(
     }
     let roles = config.model.iter().flat_map(|model| model.roles.keys());
     let roles: Vec<&str> = roles.map(String::as_str).collect();
-    if !roles.is_empty() {
+    let is_priced = prices(player, config).is_some();
+    if !is_priced && player.model.config().prices.is_some() {
+        let text = "the price of a role's model is unknown, so the cost is unknown";
+        assumptions.push(text.to_owned());
+    } else if !roles.is_empty() {
         assumptions.push(format!(
-            "requests of the roles with other models ({}) are priced like those of `{}`",
-            roles.join(", "),
-            player.model.name()
+            "any model of the team ({}, and those of the roles {}) may send a request: low takes the cheapest one, likely the mean of their prices, high the dearest one",
+            player.model.name(),
+            roles.join(", ")
         ));
     }
     assumptions

@@ -206,24 +206,44 @@ fn limits_and_settings_are_checked_before_anything_is_sent() {
 }
 
 #[test]
-fn estimate_says_how_roles_with_other_models_are_priced() {
+fn estimate_prices_the_models_of_a_team() {
     let Some(python) = python() else { return };
     let server = ModelServer::start(Faults::none(), player_model);
     let folder = folder(&server);
-    let agent = "orchestrator:big,solver=big,theorist=big";
-    let arguments = ["--agent", agent, "--games", "kq19", "--estimate"];
-    let estimate = run(folder.path(), &python, &arguments).succeeded().json();
-    let expected =
-        "requests of the roles with other models (solver, theorist) are priced like those of `big`";
+    let models = folder.path().join("models.toml");
+    let big = fs::read_to_string(&models).unwrap();
+    let cheap = big
+        .replace("[models.big]", "[models.small]")
+        .replace("input = 1, output = 10", "input = 0.1, output = 1");
+    let free = big.replace("[models.big]", "[models.unpriced]");
+    let free = free[..free.find("prices").unwrap()].to_owned();
+    fs::write(&models, format!("{big}\n{cheap}\n{free}")).unwrap();
+    let estimate = |agent: &str| {
+        let arguments = ["--agent", agent, "--games", "kq19", "--estimate"];
+        run(folder.path(), &python, &arguments).succeeded().json()
+    };
+    let cost = |estimate: &Value, scenario: &str| {
+        let cost = &estimate["total"]["cost_usd"][scenario];
+        cost.as_f64().unwrap()
+    };
+    let alone = estimate("orchestrator:big");
+    // The solver costs a tenth of the others.
+    let team = estimate("orchestrator:big,solver=small,theorist=big");
+    for (scenario, share) in [("low", 0.1), ("likely", 2.1 / 3.0), ("high", 1.0)] {
+        let expected = share * cost(&alone, scenario);
+        let found = cost(&team, scenario);
+        assert!((found / expected - 1.0).abs() < 1e-9, "{scenario}: {team}");
+    }
+    let said = "any model of the team (big, and those of the roles solver, theorist) may send";
+    assert!(team["assumptions"].to_string().contains(said), "{team}");
+    assert!(!alone["assumptions"].to_string().contains("team"));
+    let unknown = estimate("orchestrator:big,solver=unpriced");
+    assert_eq!(unknown["total"].get("cost_usd"), None);
+    let said = "the price of a role's model is unknown";
     assert!(
-        estimate["assumptions"]
-            .as_array()
-            .unwrap()
-            .contains(&json!(expected)),
-        "{estimate}"
+        unknown["assumptions"].to_string().contains(said),
+        "{unknown}"
     );
-    let cost = &estimate["total"]["cost_usd"];
-    assert!(cost["low"].as_f64() < cost["high"].as_f64(), "{estimate}");
     assert!(server.served().is_empty() && !folder.path().join("runs").exists());
 }
 
