@@ -29,6 +29,7 @@ fn environment(info: &GameInfo) -> BoardEnvironment {
         built_in: info.source_digest.is_none(),
         source_digest: info.source_digest.clone(),
         luck_nano: None,
+        people: None,
         levels: info.baselines.iter().map(level).collect(),
     }
 }

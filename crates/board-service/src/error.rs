@@ -36,6 +36,11 @@ pub enum BoardError {
     /// The static tasks are not those that the board fixes.
     #[error("the tasks of the board cannot be used: {0}")]
     Tasks(String),
+    /// A human study cannot order the environments of a board.
+    #[error(
+        "the study tested nobody on `{0}`, so people cannot order the environments: leave --baselines out, or create the board without --tiers"
+    )]
+    People(String),
     #[error("the submission is not valid: {field}: {reason}")]
     Submission { field: String, reason: String },
     #[error("cannot {what} `{}`: {reason}", path.display())]

@@ -43,7 +43,7 @@ mod verifier;
 mod view;
 mod witness;
 
-pub use ease::{freeze_order, frozen_order};
+pub use ease::{freeze_order, frozen_order, order_by_people};
 pub use entry_view::{entry_play, entry_view};
 pub use environment_set::board_set;
 pub use error::BoardError;

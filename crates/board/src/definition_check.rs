@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rhae_protocol::{BOARD_RULES, BoardDefinition, BoardKind, BoardTasks};
+use rhae_protocol::{BOARD_RULES, BoardDefinition, BoardKind, BoardTasks, PeopleCompletion};
 use rhae_scoring::Method;
 
 use crate::rejection::Rejection;
@@ -69,6 +69,22 @@ fn check_order(definition: &BoardDefinition) -> Result<(), Rejection> {
     }
     if chances.iter().any(|&chance| chance > CERTAIN_NANO) {
         return invalid("a chance `luck_nano` is above 1000000000");
+    }
+    let people: Vec<PeopleCompletion> = environments.iter().filter_map(|one| one.people).collect();
+    if people.is_empty() {
+        return Ok(());
+    }
+    if people.len() < environments.len() || chances.is_empty() {
+        return invalid("some environments have `people` and others have none, or no `luck_nano`");
+    }
+    if people
+        .iter()
+        .any(|one| one.tested == 0 || one.completed > one.tested)
+    {
+        return invalid("expected `people` tested, of whom at most all completed the environment");
+    }
+    if !people.is_sorted_by(|one, next| one.is_at_least(*next)) {
+        return invalid("the environments are not in the order of the share of `people`");
     }
     Ok(())
 }
@@ -138,6 +154,31 @@ mod tests {
         refused(|one| one.set.environments.clear());
         refused(|one| one.set.environments[1].id = one.set.environments[0].id.clone());
         refused(|one| one.set.environments[0].levels[0].baseline = 0);
+    }
+
+    #[test]
+    fn b10_order_of_people_is_complete_and_descending() {
+        let ordered = |people: &[(u64, u64)]| {
+            let mut definition = community();
+            let environments = definition.set.environments.iter_mut();
+            for (index, environment) in environments.enumerate() {
+                environment.luck_nano = Some(0);
+                environment.people = people
+                    .get(index)
+                    .map(|&(completed, tested)| PeopleCompletion { completed, tested });
+            }
+            check_definition(&definition)
+        };
+        let count = community().set.environments.len();
+        let mut people = vec![(1, 10); count];
+        people[0] = (9, 10);
+        people[1] = (18, 20);
+        assert_eq!(ordered(&people), Ok(()));
+        for wrong in [(10, 10), (11, 10), (0, 0)] {
+            people[1] = wrong;
+            assert!(ordered(&people).is_err(), "{wrong:?}");
+        }
+        assert!(ordered(&[(9, 10)]).is_err());
     }
 
     #[test]

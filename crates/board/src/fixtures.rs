@@ -24,6 +24,7 @@ fn definition(kind: BoardKind, visibility: SetVisibility) -> BoardDefinition {
         built_in: false,
         source_digest: None,
         luck_nano: None,
+        people: None,
         levels: [20, 40, 60].map(level).to_vec(),
     };
     BoardDefinition {

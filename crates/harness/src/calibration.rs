@@ -24,6 +24,17 @@ use crate::HarnessError;
 /// Returns [`HarnessError::Request`] if the file cannot be read, or is not a file of baselines in a
 /// version that this software knows.
 pub fn read_baselines(path: &Path) -> Result<HumanBaselines, HarnessError> {
+    let file = read_baseline_file(path)?;
+    let hash = digest(&file);
+    Ok(HumanBaselines::new(&file, hash))
+}
+
+/// Reads a file of published baselines with everything that the study published.
+///
+/// # Errors
+///
+/// Returns the errors of [`read_baselines`].
+pub fn read_baseline_file(path: &Path) -> Result<BaselineFile, HarnessError> {
     let name = path.display();
     let text = std::fs::read_to_string(path)
         .map_err(|error| HarnessError::Request(format!("cannot read `{name}`: {error}")))?;
@@ -36,8 +47,7 @@ pub fn read_baselines(path: &Path) -> Result<HumanBaselines, HarnessError> {
             file.format
         )));
     }
-    let hash = digest(&file);
-    Ok(HumanBaselines::new(&file, hash))
+    Ok(file)
 }
 
 /// Replaces the baselines of an environment by those of people under a scoring method.

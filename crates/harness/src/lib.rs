@@ -113,7 +113,7 @@ mod tiers;
 mod verified_play;
 
 pub use budget::{Budget, BudgetError};
-pub use calibration::{calibrated, read_baselines};
+pub use calibration::{calibrated, read_baseline_file, read_baselines};
 pub use consent::Consent;
 pub use estimate::{Amounts, EnvironmentEstimate, Range, RunEstimate};
 pub use film::recording_film;

@@ -224,6 +224,7 @@ mod tests {
         let environment = |id: &str, chance| TierEnvironment {
             id: id.to_owned(),
             chance,
+            people: None,
         };
         let file = TierFile {
             version: 1,

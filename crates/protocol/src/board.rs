@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::PeopleCompletion;
 use crate::eval::{EvalParser, EvalProtocol};
 use crate::study::{Digest, EnvironmentVersion, texts};
 
@@ -179,6 +180,10 @@ pub struct BoardEnvironment {
     /// in units of 1e-9; present if the environments are in the order of ease for tiered runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub luck_nano: Option<u64>,
+    /// The people by whose share of completions the environments are ordered, if a study has measured
+    /// it. Without them the chances of random play order the environments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub people: Option<PeopleCompletion>,
     pub levels: Vec<BoardLevel>,
 }
 

@@ -213,7 +213,7 @@ pub use study_terms::{
     AttemptStanding, AttemptState, EffortVerdict, PaymentState, StudyPermission, StudyPhase,
     StudyVerdict,
 };
-pub use tiers::{RunTiers, TierEnvironment, TierFile, TierResult, TierSummary};
+pub use tiers::{PeopleCompletion, RunTiers, TierEnvironment, TierFile, TierResult, TierSummary};
 pub use time::{compact_utc, rfc3339_utc};
 pub use traced_request::{TRACED_REQUESTS, TRACED_REQUESTS_LEFT_OUT, TracedCall, TracedRequest};
 pub use usage::ModelUsage;

@@ -1,6 +1,7 @@
 //! Tiered runs: the order of the environments by ease, and what each tier showed.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The environments of a set from the easiest on, as `rhae board tiers` writes them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +22,28 @@ pub struct TierEnvironment {
     /// A proved upper bound of the probability that random play completes a level within the budget;
     /// 1 if nothing is proved.
     pub chance: f64,
+    /// The people by whom the environments are ordered; absent if the chance orders them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub people: Option<PeopleCompletion>,
+}
+
+/// How many people completed an environment in a human study.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PeopleCompletion {
+    /// The people who completed all levels.
+    pub completed: u64,
+    /// The people tested, without those who were interrupted.
+    pub tested: u64,
+}
+
+impl PeopleCompletion {
+    /// Returns whether a larger share of people completed an environment, or the same share, than
+    /// completed another one.
+    pub fn is_at_least(self, other: Self) -> bool {
+        let product = |one: u64, other: u64| u128::from(one) * u128::from(other);
+        product(self.completed, other.tested) >= product(other.completed, self.tested)
+    }
 }
 
 /// The tiers of a run, whose environments are in the order of ease.

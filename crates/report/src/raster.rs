@@ -88,6 +88,7 @@ fn look(class: &str) -> Look {
     match class.split(' ').collect::<Vec<_>>()[..] {
         ["grid", ..] => stroke(GRID, 1.0, None),
         ["strip", ..] => stroke(QUIET, 1.0, Some([2.0, 3.0])),
+        ["family", ..] => stroke(TEXT, 1.5, None),
         ["frontier", ..] => stroke(QUIET, 1.0, Some([6.0, 3.0])),
         ["whisker", ..] => stroke(BLUE, 1.5, None),
         ["mark", "hollow", ..] => Look {

@@ -10,17 +10,28 @@ use crate::plain;
 /// Formats the order of ease, one line for each environment.
 pub fn tiers_text(file: &TierFile) -> String {
     let ends = tier_ends(file.environments.len());
-    let mut text = format!("{:>4}  {:12} {:>12}\n", "tier", "environment", "chance");
+    let has_people = file.environments.iter().any(|one| one.people.is_some());
+    let mut text = format!("{:>4}  {:12} {:>12}", "tier", "environment", "chance");
+    text.push_str(if has_people { "  people\n" } else { "\n" });
     for (index, environment) in file.environments.iter().enumerate() {
         let tier = ends.partition_point(|end| *end <= index) + 1;
         let (id, chance) = (plain(&environment.id), environment.chance);
-        let _ = writeln!(text, "{tier:>4}  {id:12} {chance:>12.3e}");
+        let _ = write!(text, "{tier:>4}  {id:12} {chance:>12.3e}");
+        if let Some(people) = environment.people {
+            let _ = write!(text, "  {} of {}", people.completed, people.tested);
+        }
+        text.push('\n');
     }
     let budget = plain(&file.budget);
     let _ = write!(
         text,
         "chance: a proved upper bound of the probability that random play completes a level within {budget}"
     );
+    if has_people {
+        text.push_str(
+            "\npeople: those who completed the environment in a study, which orders the tiers",
+        );
+    }
     text
 }
 
@@ -58,7 +69,7 @@ pub fn tier_summary_text(summary: &TierSummary) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rhae_protocol::{TierEnvironment, TierResult};
+    use rhae_protocol::{PeopleCompletion, TierEnvironment, TierResult};
 
     use super::*;
 
@@ -93,6 +104,7 @@ mod tests {
         let environment = |number: usize| TierEnvironment {
             id: format!("g{number}-v1"),
             chance: 0.5,
+            people: None,
         };
         let file = TierFile {
             version: 1,
@@ -102,5 +114,14 @@ mod tests {
         let text = tiers_text(&file);
         let tiers: Vec<&str> = text.lines().skip(1).map(|line| line[..4].trim()).collect();
         assert_eq!(tiers[..9], ["1", "1", "1", "2", "2", "2", "2", "2", "3"]);
+        assert!(!text.contains("people"));
+        let mut measured = file;
+        measured.environments[0].people = Some(PeopleCompletion {
+            completed: 9,
+            tested: 10,
+        });
+        let text = tiers_text(&measured);
+        assert!(text.contains("5.000e-1  9 of 10\n"), "{text}");
+        assert!(text.contains("which orders the tiers"));
     }
 }

@@ -461,6 +461,7 @@ impl From<BoardError> for ApiError {
             | BoardError::Run(_)
             | BoardError::Witness(_)
             | BoardError::Tasks(_)
+            | BoardError::People(_)
             | BoardError::Submission { .. }
             | BoardError::Export(_) => Self::BoardRejected(error.to_string()),
             BoardError::Id(_) => Self::Field {

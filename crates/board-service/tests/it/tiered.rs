@@ -33,6 +33,7 @@ async fn ordered() -> (Desk, TierFile) {
             .map(|(id, chance)| TierEnvironment {
                 id: id.to_owned(),
                 chance,
+                people: None,
             })
             .to_vec(),
     };

@@ -6,7 +6,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use rhae_board_service::{board_set, check_board_id, freeze_order, task_set, tasks_text};
-use rhae_protocol::{BOARD_RULES, BoardDefinition, BoardId, BoardKind, BoardSet, SetVisibility};
+use rhae_harness::{calibrated, read_baseline_file, read_baselines};
+use rhae_protocol::{
+    BOARD_RULES, BaselineFile, BoardDefinition, BoardId, BoardKind, BoardSet, SetVisibility,
+};
 use rhae_scoring::Method;
 use rhae_tasks::{Parser, Protocol, Rules};
 
@@ -25,6 +28,7 @@ use crate::interrupt::INTERRUPTED;
 #[command(after_help = "Examples:
   rhae board init main --title \"Built-in environments\" --games all
   rhae board init main --games all --tiers
+  rhae board init main --games all --baselines baselines.json --tiers
   rhae board init arc2 --title \"ARC-AGI-2\" --tasks data/arc --set arc-agi-2-evaluation
   rhae board init two --games kq19,ny40 --write-definition two.json
   rhae board init closed --definition closed.json --games-dir hidden/")]
@@ -32,7 +36,7 @@ pub(super) struct InitArgs {
     #[command(flatten)]
     board: BoardIdArgs,
     /// Definition of the board, instead of the flags
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["title", "games", "method", "budget", "tiers", "protocol", "attempts", "parser"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["title", "games", "method", "budget", "baselines", "tiers", "protocol", "attempts", "parser"])]
     definition: Option<PathBuf>,
     /// Title
     #[arg(long, default_value = "Community leaderboard")]
@@ -46,13 +50,17 @@ pub(super) struct InitArgs {
     /// Budget of a play
     #[arg(long, default_value = "5x")]
     budget: String,
+    /// Published baselines of a human study, which replace those of the environments (docs/study.md). With
+    /// --tiers, the share of people who completed an environment orders the environments
+    #[arg(long, value_name = "FILE")]
+    baselines: Option<PathBuf>,
     /// Order the environments by ease and freeze the order, for `rhae run --tiers`. This searches the
     /// first level of every environment
     #[arg(long)]
     tiers: bool,
     /// Data of static tasks with their solutions, instead of environments; NAME=PATH names the set. Can
     /// be repeated
-    #[arg(long, value_name = "[NAME=]PATH", conflicts_with_all = ["games", "method", "budget", "tiers"])]
+    #[arg(long, value_name = "[NAME=]PATH", conflicts_with_all = ["games", "method", "budget", "baselines", "tiers"])]
     tasks: Vec<String>,
     /// Set to use, if the data contain several
     #[arg(long, value_name = "NAME", requires = "tasks")]
@@ -88,7 +96,8 @@ pub(super) async fn init(args: &InitArgs) -> Result<ExitCode> {
     };
     if args.tiers {
         let catalog = args.hosted.games()?;
-        let Some(order) = order_of_ease(&definition, catalog.as_ref())? else {
+        let study = study(args)?;
+        let Some(order) = order_of_ease(&definition, catalog.as_ref(), study.as_ref())? else {
             return Ok(ExitCode::from(INTERRUPTED));
         };
         freeze_order(&mut definition.set, &order);
@@ -150,7 +159,9 @@ fn set(args: &InitArgs) -> Result<BoardSet> {
         args.select.is_all(),
         "tasks are selected, but there is no data of tasks: name it with --tasks"
     );
-    let catalog = args.hosted.games()?;
+    let method: Method = args.method.parse()?;
+    let people = args.baselines.as_deref().map(read_baselines).transpose()?;
+    let catalog = calibrated(args.hosted.games()?, people.as_ref(), method);
     let environments = if args.games == "all" {
         catalog.list()
     } else {
@@ -161,6 +172,12 @@ fn set(args: &InitArgs) -> Result<BoardSet> {
     };
     let name = &args.board.board;
     Ok(board_set(name, SetVisibility::Public, &environments))
+}
+
+/// Returns the human study whose people order the environments, if there is one.
+fn study(args: &InitArgs) -> Result<Option<BaselineFile>> {
+    let study = args.baselines.as_deref().map(read_baseline_file);
+    Ok(study.transpose()?)
 }
 
 fn data(args: &InitArgs, set: Option<String>) -> DataArgs {

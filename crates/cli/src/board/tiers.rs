@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rhae_board_service::frozen_order;
+use rhae_board_service::{frozen_order, order_by_people};
 use rhae_engine::Catalog;
 use rhae_explore::{Limits, SearchOptions};
-use rhae_harness::Budget;
+use rhae_harness::{Budget, read_baseline_file};
 use rhae_inspect::{ExploreOptions, first_level_luck};
-use rhae_protocol::{BoardDefinition, TierEnvironment, TierFile};
+use rhae_protocol::{BaselineFile, BoardDefinition, TierEnvironment, TierFile};
 use rhae_report::tiers_text;
 
 use super::{BoardIdArgs, Opened};
@@ -28,7 +28,8 @@ const MAX_SECONDS: u64 = 60;
 
 /// Order the environments of a board by ease, for `rhae run --tiers`.
 ///
-/// An environment is the easier, the likelier random play completes its first level within the budget
+/// An environment is the easier, the more of the people in a human study completed it (--baselines).
+/// Without a study, it is the easier, the likelier random play completes its first level within the budget
 /// of the board. The probability is a proved upper bound; 1 if the level is too large to prove one. A board
 /// that was created with --tiers has frozen this order, so that nothing is searched.
 #[derive(Args)]
@@ -42,6 +43,10 @@ pub(super) struct TiersArgs {
     /// File to write, for `rhae run --tiers`
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Published baselines of a human study, whose share of completions orders the environments. A frozen
+    /// order stays as it is
+    #[arg(long, value_name = "FILE")]
+    baselines: Option<PathBuf>,
     #[command(flatten)]
     hosted: HostedGamesArgs,
 }
@@ -58,7 +63,8 @@ pub(super) async fn tiers(args: &TiersArgs) -> Result<ExitCode> {
         Some(file) => file,
         None => {
             let catalog = args.hosted.games()?;
-            match order_of_ease(definition, catalog.as_ref())? {
+            let study = args.baselines.as_deref().map(read_baseline_file);
+            match order_of_ease(definition, catalog.as_ref(), study.transpose()?.as_ref())? {
                 Some(file) => file,
                 None => return Ok(ExitCode::from(INTERRUPTED)),
             }
@@ -77,10 +83,12 @@ pub(super) async fn tiers(args: &TiersArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the environments of a board by ease, or `None` if the user interrupted the searches.
+/// Returns the environments of a board by ease, which the people of a study decide, or else the chances of
+/// random play. Returns `None` if the user interrupted the searches.
 pub(super) fn order_of_ease(
     definition: &BoardDefinition,
     catalog: &dyn Catalog,
+    study: Option<&BaselineFile>,
 ) -> Result<Option<TierFile>> {
     let Ok(Budget::PerLevel(times)) = definition.budget.parse() else {
         let found = &definition.budget;
@@ -112,12 +120,17 @@ pub(super) fn order_of_ease(
         environments.push(TierEnvironment {
             id: name.to_owned(),
             chance: chance?,
+            people: None,
         });
     }
     environments.sort_by(|one, other| other.chance.total_cmp(&one.chance));
-    Ok(Some(TierFile {
+    let mut order = TierFile {
         version: 1,
         budget: definition.budget.clone(),
         environments,
-    }))
+    };
+    if let Some(study) = study {
+        order_by_people(&mut order, study)?;
+    }
+    Ok(Some(order))
 }

@@ -2,9 +2,12 @@
 
 use std::fs;
 
+use rhae_testkit::{Faults, ModelServer};
 use serde_json::{Value, json};
 
+use crate::agents_with_tools::folder;
 use crate::rhae::rhae;
+use crate::study_fixture;
 
 /// Writes the order of four environments with their chances.
 fn write_tiers(folder: &std::path::Path, chances: [f64; 4]) {
@@ -102,4 +105,102 @@ fn environments_of_a_board_are_ordered_by_proved_chances() {
         "tiers.json",
     ];
     rhae(at, &[&run[..], &["--dry-run", "--json"]].concat()).succeeded();
+}
+
+#[test]
+fn stopped_run_reports_the_money_that_it_saved() {
+    let server = ModelServer::start(Faults::none(), |_| "ACTION1".to_owned());
+    let folder = folder(&server);
+    let at = folder.path();
+    write_tiers(at, [1.0; 4]);
+    let run = |out: &str, more: &[&str]| {
+        let usual = [
+            "run",
+            "--agent",
+            "model:big",
+            "--games",
+            "kq19,ny40,hk26,pz19",
+        ];
+        let tiers = ["--tiers", "tiers.json", "--max-cost", "1000", "--out", out];
+        let done = rhae(at, &[&usual[..], &tiers, more].concat()).succeeded();
+        let text = fs::read_to_string(at.join(out).join("summary.json")).unwrap();
+        let summary: Value = serde_json::from_str(&text).unwrap();
+        (done.out, summary)
+    };
+    let (shown, stopped) = run("stopped", &[]);
+    let costs: Vec<f64> = stopped["environments"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["spent"]["cost_usd"].as_f64())
+        .collect();
+    // Three environments were paid for, and the fourth would have cost as much as their mean.
+    assert!(
+        costs.len() == 3 && costs.iter().all(|&cost| cost > 0.0),
+        "{costs:?}"
+    );
+    let saved = stopped["tiers"]["saved_usd"].as_f64().unwrap();
+    assert!((saved - costs.iter().sum::<f64>() / 3.0).abs() < 1e-9);
+    let said = format!("about {saved:.2} USD saved by the environments that were not played");
+    assert!(shown.contains(&said), "{shown}");
+
+    let (shown, all) = run("all", &["--all"]);
+    assert_eq!(all["tiers"]["saved_usd"], 0.0);
+    assert!(!shown.contains("saved"), "{shown}");
+}
+
+/// Publishes the baselines of a study of kq19, and adds an environment that more people completed.
+fn write_baselines(at: &std::path::Path) {
+    study_fixture::create(at);
+    rhae(at, &["study", "baselines", "lab", "--publish", "lab.json"]).succeeded();
+    let mut file: Value =
+        serde_json::from_str(&fs::read_to_string(at.join("lab.json")).unwrap()).unwrap();
+    let mut second = file["environments"][0].clone();
+    second["environment"] = "ny40-v1".into();
+    let levels = second["levels"].as_array_mut().unwrap();
+    let last = levels.last_mut().unwrap();
+    assert!(
+        last["completed"].as_u64() < last["people"].as_u64(),
+        "{last}"
+    );
+    last["completed"] = last["people"].clone();
+    file["environments"].as_array_mut().unwrap().push(second);
+    fs::write(at.join("people.json"), file.to_string()).unwrap();
+}
+
+#[test]
+fn people_of_a_study_order_the_environments_before_random_play() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write_baselines(at);
+    let board = ["--games", "kq19,ny40", "--tiers", "--baselines"];
+    let init =
+        |id: &str, study: &str| rhae(at, &[&["board", "init", id], &board[..], &[study]].concat());
+    init("people", "people.json").succeeded();
+    let tiers = ["board", "tiers", "people", "--json", "--out", "tiers.json"];
+    let order = rhae(at, &tiers).succeeded().json();
+    let one = |index: usize| &order["environments"][index];
+    // Random play completes kq19 more often, but all people completed ny40.
+    assert_eq!(
+        (&one(0)["id"], &one(1)["id"]),
+        (&"ny40-v1".into(), &"kq19-v1".into())
+    );
+    assert!(
+        one(0)["chance"].as_f64() < one(1)["chance"].as_f64(),
+        "{order}"
+    );
+    assert_eq!(one(0)["people"]["completed"], one(0)["people"]["tested"]);
+    // The board has the baselines of the people too.
+    let definition = ["board", "init", "x", "--write-definition", "x.json"];
+    rhae(at, &[&definition[..], &board, &["people.json"]].concat()).succeeded();
+    let text = fs::read_to_string(at.join("x.json")).unwrap();
+    let definition: Value = serde_json::from_str(&text).unwrap();
+    let level = &definition["set"]["environments"][0]["levels"][0];
+    assert_eq!(level["source"], "people, n = 3");
+    assert_eq!(level["provisional"], false);
+    let run = ["run", "--agent", "random", "--games", "kq19,ny40"];
+    let more = ["--tiers", "tiers.json", "--dry-run", "--json"];
+    rhae(at, &[&run[..], &more].concat()).succeeded();
+    // A study of one environment cannot order two.
+    init("other", "lab.json").failed_with("tested nobody on `ny40-v1`");
 }
