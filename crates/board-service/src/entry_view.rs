@@ -27,7 +27,7 @@ pub fn entry_view(
         Some(EntryEvent {
             seq: record.seq,
             date: day(record.at_ms),
-            actor: record.actor.clone(),
+            actor: state.name(&record.actor).to_owned(),
             kind: event_kind(&record.event),
             text,
         })
@@ -89,6 +89,7 @@ fn event_text(event: &BoardEvent, row: &EntryId, sees_all: bool) -> Option<Strin
             reason,
             note,
         } => (entry, format!("{}: {note}", reason.name()), false),
+        BoardEvent::Erased { entry } => (entry, "names of people".to_owned(), false),
         BoardEvent::Contested { entry, text } | BoardEvent::Answered { entry, text } => {
             (entry, text.clone(), false)
         }

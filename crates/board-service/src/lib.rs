@@ -31,6 +31,7 @@ mod answer_check;
 mod ease;
 mod entry_view;
 mod environment_set;
+mod erasure;
 mod error;
 mod export;
 mod export_check;

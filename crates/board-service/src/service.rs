@@ -10,6 +10,7 @@ use rhae_protocol::{
 };
 use rhae_store::{BoardAppend, BoardFile, BoardStore, Store, StoreError};
 use rhae_study::text_digest;
+use uuid::Uuid;
 
 use crate::BoardError;
 use crate::export_check::read_export;
@@ -23,7 +24,7 @@ use crate::witness::find_plays;
 /// The number of records per read.
 const PAGE: u32 = 5_000;
 /// How often a command is decided again because another server has appended first.
-const MAX_ATTEMPTS: usize = 100;
+pub(crate) const MAX_ATTEMPTS: usize = 100;
 
 /// The boards of a database.
 ///
@@ -57,7 +58,7 @@ const MAX_ATTEMPTS: usize = 100;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct BoardService {
-    store: Arc<dyn BoardStore>,
+    pub(crate) store: Arc<dyn BoardStore>,
 }
 
 /// A submission: who submits what, and the files of its runs.
@@ -137,6 +138,7 @@ impl BoardService {
             last_seq: 0,
             records: records.clone(),
             files,
+            replaced: Vec::new(),
         };
         match self.store.append_board(append).await {
             Ok(()) => Ok(records),
@@ -289,7 +291,7 @@ impl BoardService {
     ) -> Result<Vec<BoardRecord>, BoardError> {
         for _ in 0..MAX_ATTEMPTS {
             let board = self.load(id).await?;
-            let records = board.prepare(now_ms, actor, command)?;
+            let records = board.prepare_sealed(now_ms, actor, command, &salt())?;
             if records.is_empty() {
                 return Ok(records);
             }
@@ -298,6 +300,7 @@ impl BoardService {
                 last_seq: board.last_seq(),
                 records: records.clone(),
                 files: files.clone(),
+                replaced: Vec::new(),
             };
             match self.store.append_board(append).await {
                 Ok(()) => return Ok(records),
@@ -335,7 +338,7 @@ impl BoardService {
         let definition = board.state().definition.clone();
         let text = self.task_text(id, &definition).await?;
         let verifier = Verifier::new(&definition, catalog, text.as_deref())?;
-        let mut all = board.prepare(now_ms, &submission.actor, &submit)?;
+        let mut all = board.prepare_sealed(now_ms, &submission.actor, &submit, &salt())?;
         commit(id, &mut board, &all)?;
         let mut files = Vec::new();
         for run in &submission.runs {
@@ -370,7 +373,7 @@ impl BoardService {
                 registration: None,
                 claim: version.claim,
             };
-            let records = board.prepare(now_ms, &actor, &submit)?;
+            let records = board.prepare_sealed(now_ms, &actor, &submit, &salt())?;
             commit(id, &mut board, &records)?;
             all.extend(records);
         }
@@ -518,6 +521,7 @@ impl BoardService {
             last_seq: records.first().map_or(0, |record| record.seq - 1),
             records: records.clone(),
             files,
+            replaced: Vec::new(),
         };
         match self.store.append_board(append).await {
             Ok(()) => Ok(records),
@@ -558,6 +562,11 @@ fn run_command(
             (Command::RefuseRun { entry, reason }, Vec::new())
         }
     })
+}
+
+/// Returns a new salt for the names in the records of a command.
+fn salt() -> String {
+    Uuid::new_v4().simple().to_string()
 }
 
 fn commit(id: &BoardId, board: &mut Board, records: &[BoardRecord]) -> Result<(), BoardError> {

@@ -272,7 +272,7 @@ pub fn submitted_version(
         claim.date = claim.date.or_else(|| Some(row.date.clone()));
     }
     Ok(Some(SubmittedVersion {
-        system: entry.system.clone(),
+        system: state.named(&entry.system),
         claim,
         benchmark: submission_benchmark(set)?.to_owned(),
         set: set.visibility.name().to_owned(),

@@ -8,6 +8,7 @@ use crate::command::{Command, ORGANISER};
 use crate::decide::{decide, release};
 use crate::definition_check::check_definition;
 use crate::fold::{FoldError, fold};
+use crate::names::seal;
 use crate::rejection::Rejection;
 use crate::state::BoardState;
 
@@ -119,26 +120,61 @@ impl Board {
         actor: &str,
         command: &Command,
     ) -> Result<Vec<BoardRecord>, Rejection> {
+        self.records(now_ms, actor, command, None)
+    }
+
+    /// Does the same as [`Board::prepare`], with salted hashes in the places of the names of people, so
+    /// that the names can be erased later. `salt` must be random, and different for each command.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason if the command is not accepted.
+    pub fn prepare_sealed(
+        &self,
+        now_ms: u64,
+        actor: &str,
+        command: &Command,
+        salt: &str,
+    ) -> Result<Vec<BoardRecord>, Rejection> {
+        self.records(now_ms, actor, command, Some(salt))
+    }
+
+    fn records(
+        &self,
+        now_ms: u64,
+        actor: &str,
+        command: &Command,
+        salt: Option<&str>,
+    ) -> Result<Vec<BoardRecord>, Rejection> {
         let now_ms = now_ms.max(self.head.at_ms);
         let mut next = self.clone();
         let mut records = Vec::new();
         for registration in self.state.overdue(now_ms) {
             let event = BoardEvent::Abandoned { registration };
-            records.push(next.append(now_ms, ORGANISER, event));
+            records.push(next.append(now_ms, ORGANISER, event, None));
         }
         for event in decide(&next.state, now_ms, actor, command)? {
-            records.push(next.append(now_ms, actor, event));
+            records.push(next.append(now_ms, actor, event, salt));
         }
         if matches!(command, Command::Rescore { .. }) {
             // All corrections of an error are in one release.
             let event = release(&next.state, now_ms);
-            records.push(next.append(now_ms, actor, event));
+            records.push(next.append(now_ms, actor, event, salt));
         }
         Ok(records)
     }
 
-    fn append(&mut self, now_ms: u64, actor: &str, event: BoardEvent) -> BoardRecord {
-        let record = self.head.next(now_ms, actor, event);
+    fn append(
+        &mut self,
+        now_ms: u64,
+        actor: &str,
+        mut event: BoardEvent,
+        salt: Option<&str>,
+    ) -> BoardRecord {
+        let mut actor = actor.to_owned();
+        let names = salt.map(|salt| seal(salt, &mut actor, &mut event));
+        let mut record = self.head.next(now_ms, &actor, event);
+        record.names = names.unwrap_or_default();
         let applied = self.commit(std::slice::from_ref(&record));
         applied.expect("decided events apply");
         record

@@ -7,6 +7,8 @@ use rhae_protocol::{BoardEvent, BoardRecord, Digest};
 use rhae_study::digest;
 use serde::Serialize;
 
+use crate::names;
+
 /// The end of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
@@ -36,6 +38,8 @@ pub enum ChainError {
     Previous(u64),
     #[error("record {0}: its content does not have its hash")]
     Content(u64),
+    #[error("record {0}: a name does not have its hash")]
+    Name(u64),
 }
 
 impl Head {
@@ -48,6 +52,7 @@ impl Head {
             event,
             previous: self.hash.clone(),
             hash: Digest::from(""),
+            names: Default::default(),
         };
         record.hash = record_hash(&record);
         record
@@ -70,6 +75,9 @@ impl Head {
         if record.hash != record_hash(record) {
             return Err(ChainError::Content(record.seq));
         }
+        if !names::are_valid(record) {
+            return Err(ChainError::Name(record.seq));
+        }
         *self = Self {
             seq: record.seq,
             at_ms: record.at_ms,
@@ -79,7 +87,7 @@ impl Head {
     }
 }
 
-/// Returns the hash of all fields except the hash itself.
+/// Returns the hash of all fields except the hash itself and the names.
 fn record_hash(record: &BoardRecord) -> Digest {
     #[derive(Serialize)]
     struct Hashed<'a> {

@@ -87,6 +87,10 @@ pub enum Command {
         note: String,
         rows: Vec<VerifiedRow>,
     },
+    /// Erases the names of the people of a row. The caller also removes them from the stored records.
+    Erase {
+        entry: EntryId,
+    },
     Close {
         reason: String,
     },

@@ -15,8 +15,9 @@ use rhae_protocol::{
 use rhae_study::digest;
 
 use crate::command::{Command, ORGANISER};
+use crate::names::hashes_of;
 use crate::rejection::Rejection;
-use crate::rows::{Audience, board_rows, day};
+use crate::rows::{Audience, day, unnamed_rows};
 use crate::state::{BoardState, Entry};
 use crate::system_check::{check_claim, check_system, fold};
 
@@ -28,10 +29,13 @@ const MAX_NOTE: usize = 5_000;
 type Events = Result<Vec<BoardEvent>, Rejection>;
 
 pub(crate) fn decide(state: &BoardState, now_ms: u64, actor: &str, command: &Command) -> Events {
-    // A closed board is still corrected, so that its published rows stay right.
+    // A closed board is still corrected, so that its published rows stay right, and names are erased.
     let is_open_to = matches!(
         command,
-        Command::Retract { .. } | Command::Rescore { .. } | Command::CatchUp
+        Command::Retract { .. }
+            | Command::Rescore { .. }
+            | Command::Erase { .. }
+            | Command::CatchUp
     );
     if state.closed.is_some() && !is_open_to {
         return Err(Rejection::Closed);
@@ -96,6 +100,14 @@ pub(crate) fn decide(state: &BoardState, now_ms: u64, actor: &str, command: &Com
         Command::Answer { entry, text } => answer(state, entry, &text),
         Command::Release => Ok(vec![release(state, now_ms)]),
         Command::Rescore { note, rows } => correction::rescore(state, now_ms, &note, rows),
+        Command::Erase { entry } => {
+            find(state, &entry)?;
+            let mut hashes = hashes_of(state, &entry).into_iter();
+            if !hashes.any(|hash| state.names.contains_key(&hash)) {
+                return Err(Rejection::NoNames);
+            }
+            Ok(vec![BoardEvent::Erased { entry }])
+        }
         Command::Close { reason } => {
             let reason = note(&reason, "the reason why the board is closed")?;
             Ok(vec![BoardEvent::Closed { reason }])
@@ -195,7 +207,7 @@ fn submit(
     if let Some(id) = &registration {
         let unknown = || Rejection::UnknownRegistration(id.clone());
         let registered = state.registrations.get(id).ok_or_else(unknown)?;
-        if registered.system != *system {
+        if state.named(&registered.system) != *system {
             return Err(Rejection::OtherSystem(id.clone()));
         }
         if let Some(used) = &registered.entry {
@@ -231,18 +243,9 @@ fn check_name(state: &BoardState, system: &BoardSystem) -> Result<(), Rejection>
     let entries = state.entries.values().map(|entry| &entry.system);
     let registered = state.registrations.values().map(|one| &one.system);
     let mut others = entries.chain(registered);
-    let authors = |system: &BoardSystem| -> Vec<String> {
-        system
-            .authors
-            .iter()
-            .map(|author| fold(&author.name))
-            .collect()
-    };
-    let own = authors(system);
-    let is_taken = others.any(|other| {
-        fold(&other.name) == fold(&system.name)
-            && !authors(other).iter().any(|author| own.contains(author))
-    });
+    let (own, name) = (state.folded_authors(system), fold(&system.name));
+    let is_taken = others
+        .any(|other| fold(&other.name) == name && state.folded_authors(other).is_disjoint(&own));
     if is_taken {
         return Err(Rejection::NameTaken(system.name.clone()));
     }
@@ -292,7 +295,7 @@ fn release_name(state: &BoardState, now_ms: u64) -> String {
     format!("{prefix}{}", count + 1)
 }
 
-/// Returns the hash of the rows as the public sees them.
+/// Returns the hash of the rows as the public sees them, with hashes in the places of names.
 pub(crate) fn rows_digest(state: &BoardState) -> Digest {
-    digest(&board_rows(state, Audience::Public))
+    digest(&unnamed_rows(state, Audience::Public))
 }

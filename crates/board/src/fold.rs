@@ -2,6 +2,7 @@
 
 use rhae_protocol::{BoardEvent, BoardFlag, BoardRecord, Contest, EntryId, VerificationState};
 
+use crate::names::{hash, hashes_of};
 use crate::state::{BoardState, Correction, Entry, Registration, Release, Retraction};
 
 /// An event that does not fit the state, so that it cannot come from this crate.
@@ -31,11 +32,17 @@ pub(crate) fn fold(state: &mut Option<BoardState>, record: &BoardRecord) -> Resu
                 entries: Default::default(),
                 releases: Vec::new(),
                 closed: None,
+                names: Default::default(),
             });
             Ok(())
         }
         (None, _) => Err("the board does not exist"),
-        (Some(state), _) => apply(state, record),
+        (Some(state), _) => {
+            let names = record.names.iter();
+            let names = names.map(|name| (hash(name), name.text.clone()));
+            state.names.extend(names);
+            apply(state, record)
+        }
     };
     applied.map_err(|reason| FoldError {
         seq: record.seq,
@@ -170,6 +177,12 @@ fn on_entry(
                 note,
                 at_ms: record.at_ms,
             });
+        }
+        BoardEvent::Erased { entry } => {
+            entry_mut(state, &entry)?;
+            for hash in hashes_of(state, &entry) {
+                state.names.remove(&hash);
+            }
         }
         BoardEvent::Contested { entry, text } => {
             entry_mut(state, &entry)?.contest = Some(Contest {

@@ -21,7 +21,7 @@
 //! * Scores follow from the counts of replayed plays; numbers that a submission claims are never
 //!   ranked.
 //! * Denominators come from the board and from the registration: a missing play counts as 0.
-//! * Flags never change a score, and nothing is deleted.
+//! * Flags never change a score, and nothing is deleted except the names of people.
 //!
 //! **Boundary:** the crate knows no recordings, databases or pages. `rhae-board-service` replays
 //! recordings and passes in their counts.
@@ -35,6 +35,7 @@ mod definition_check;
 #[cfg(test)]
 mod fixtures;
 mod fold;
+mod names;
 mod rejection;
 mod rows;
 mod rule;
@@ -55,6 +56,7 @@ pub use comparison::compare_rows;
 pub use decide::{check_environment, check_kind};
 pub use definition_check::check_definition;
 pub use fold::FoldError;
+pub use names::{ERASED, erased_records};
 pub use rejection::Rejection;
 pub use rows::{Audience, board_rows, registration_rows, release_rows};
 pub use rule::Rule;

@@ -87,6 +87,8 @@ pub enum Rejection {
     Reason,
     #[error("a text is required: {0}")]
     NoText(&'static str),
+    #[error("the log has no names of this row that can be erased")]
+    NoNames,
     #[error("no row changes: the stored runs are verified as before")]
     NothingToRescore,
     #[error("`{0}` is not one of the tasks of this board")]
@@ -127,7 +129,7 @@ impl Rejection {
             Self::RepeatsUsed(_) => Rule::B3,
             Self::OtherTask(_) | Self::OtherKind { .. } => Rule::B15,
             Self::Retracted | Self::Reason | Self::NoText(_) => Rule::B13,
-            Self::NothingToRescore => Rule::B13,
+            Self::NothingToRescore | Self::NoNames => Rule::B13,
             Self::ContestedBefore | Self::NotContested | Self::AnsweredBefore => Rule::B13,
         }
     }

@@ -8,6 +8,7 @@ use rhae_protocol::{
 };
 use rhae_stats::{CostedScore, pareto_frontier, rank, rank_by_mean};
 
+use crate::names::show_names;
 use crate::scores::{EntryScores, entry_cost, entry_scores};
 use crate::state::{BoardState, Correction, Entry};
 
@@ -37,6 +38,15 @@ pub(crate) fn day(at_ms: u64) -> String {
 
 /// Returns the rows of a board: the ranked ones by rank, then the others in the order of submission.
 pub fn board_rows(state: &BoardState, audience: Audience) -> Vec<BoardRow> {
+    let mut rows = unnamed_rows(state, audience);
+    for row in &mut rows {
+        show_names(state, row);
+    }
+    rows
+}
+
+/// Returns the rows with hashes in the places of names, as the log has them.
+pub(crate) fn unnamed_rows(state: &BoardState, audience: Audience) -> Vec<BoardRow> {
     let scored: Vec<(&EntryId, &Entry, EntryScores)> = state
         .entries
         .iter()

@@ -26,6 +26,8 @@ pub struct BoardState {
     pub entries: BTreeMap<EntryId, Entry>,
     pub releases: Vec<Release>,
     pub closed: Option<String>,
+    /// The names of people by the hashes that the log has in their places, without the erased ones.
+    pub names: BTreeMap<String, String>,
 }
 
 /// An announcement of runs.
@@ -146,13 +148,5 @@ impl Entry {
 
     pub(crate) fn is_live(&self) -> bool {
         self.retraction.is_none()
-    }
-
-    /// Returns whether a name is that of an author.
-    pub fn is_by(&self, actor: &str) -> bool {
-        let mut authors = self.system.authors.iter();
-        authors.any(|author| {
-            crate::system_check::fold(&author.name) == crate::system_check::fold(actor)
-        })
     }
 }

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use rhae_protocol::{BoardFlag, BoardSet, EntryId, LevelLog};
 
 use crate::state::{BoardState, Entry};
-use crate::system_check::fold;
 
 /// The fewest levels that raise a suspicion, and the fewest actions of such a level.
 const MIN_LEVELS: usize = 3;
@@ -49,7 +48,7 @@ fn copied_from<'a>(
 ) -> Option<(&'a EntryId, usize)> {
     let own = long_logs(entry);
     let others = state.entries.iter().filter(|(other_id, other)| {
-        *other_id != id && other.seq < entry.seq && !shares_author(entry, other)
+        *other_id != id && other.seq < entry.seq && !shares_author(state, entry, other)
     });
     let shared = others.map(|(other_id, other)| {
         let count = long_logs(other).intersection(&own).count();
@@ -72,7 +71,7 @@ fn answers_copied_from<'a>(
         return None;
     }
     let mut others = state.entries.iter().filter(|(other_id, other)| {
-        *other_id != id && other.seq < entry.seq && !shares_author(entry, other)
+        *other_id != id && other.seq < entry.seq && !shares_author(state, entry, other)
     });
     let found = others.find(|(_, other)| wrong_answers(other).is_superset(&own));
     found.map(|(other_id, _)| (other_id, own.len()))
@@ -98,11 +97,8 @@ fn long_logs(entry: &Entry) -> BTreeSet<LogKey<'_>> {
 }
 
 /// Returns whether two rows have an author in common.
-pub(crate) fn shares_author(one: &Entry, other: &Entry) -> bool {
-    let names = |entry: &Entry| -> BTreeSet<String> {
-        let authors = entry.system.authors.iter();
-        authors.map(|author| fold(&author.name)).collect()
-    };
+pub(crate) fn shares_author(state: &BoardState, one: &Entry, other: &Entry) -> bool {
+    let names = |entry: &Entry| state.folded_authors(&entry.system);
     !names(one).is_disjoint(&names(other))
 }
 

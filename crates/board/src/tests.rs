@@ -3,6 +3,7 @@
 mod answers;
 mod ease;
 mod history;
+mod names;
 
 use rhae_protocol::{
     BoardClaim, BoardDefinition, BoardFlag, BoardRecord, BoardRow, BoardRun, BoardSystem,
@@ -33,7 +34,10 @@ impl Desk {
 
     fn execute_as(&mut self, actor: &str, command: &Command) -> Result<(), Rejection> {
         self.now_ms += 1_000;
-        let records = self.board.prepare(self.now_ms, actor, command)?;
+        let salt = self.now_ms.to_string();
+        let records = self
+            .board
+            .prepare_sealed(self.now_ms, actor, command, &salt)?;
         self.board.commit(&records).unwrap();
         self.log.extend(records);
         assert_eq!(Board::replay(&self.log).as_ref(), Ok(&self.board));

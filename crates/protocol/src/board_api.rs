@@ -198,6 +198,11 @@ pub enum BoardRequest {
         /// What was wrong. The text is public.
         note: String,
     },
+    /// Erases the names of the people of a row from the log. The key that submitted the row may do this
+    /// too.
+    Erase {
+        entry: EntryId,
+    },
     Close {
         reason: String,
     },
@@ -213,6 +218,7 @@ impl BoardRequest {
             | Self::Flag { entry, .. }
             | Self::Unflag { entry, .. }
             | Self::Witness { entry, .. }
+            | Self::Erase { entry }
             | Self::Certify { entry, .. } => Some(entry),
             Self::Release | Self::Rescore { .. } | Self::Close { .. } => None,
         }

@@ -19,12 +19,24 @@ pub struct BoardRecord {
     /// The number of the record, from 1 without gaps.
     pub seq: u64,
     pub at_ms: u64,
-    /// Who caused the event: `organiser`, or the name of an author.
+    /// Who caused the event: `organiser`, an API key, or the hash of a name.
     pub actor: String,
     pub event: BoardEvent,
     pub previous: Digest,
-    /// The SHA-256 hash of the canonical JSON of all other fields.
+    /// The SHA-256 hash of the canonical JSON of all other fields except `names`.
     pub hash: Digest,
+    /// The names, links and affiliations of people, in whose places the record has salted hashes. They
+    /// can be erased, because no hash covers them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<SealedName>,
+}
+
+/// A text about a person, with the salt of its hash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SealedName {
+    pub salt: String,
+    pub text: String,
 }
 
 /// What happened on a board.
@@ -132,6 +144,10 @@ pub enum BoardEvent {
         /// The hash of the rows before this record.
         rows: Digest,
     },
+    /// The names of the people of a row were erased.
+    Erased {
+        entry: EntryId,
+    },
     Closed {
         reason: String,
     },
@@ -152,6 +168,7 @@ impl BoardEvent {
             | Self::Retracted { entry, .. }
             | Self::Contested { entry, .. }
             | Self::Answered { entry, .. }
+            | Self::Erased { entry }
             | Self::Rescored { entry, .. } => Some(entry),
             Self::Created { .. }
             | Self::Registered { .. }

@@ -124,7 +124,7 @@ pub use board_api::{
 };
 pub use board_event::{
     BoardAnswers, BoardClaim, BoardCost, BoardCount, BoardEvent, BoardPlay, BoardRecord, BoardRun,
-    LevelLog,
+    LevelLog, SealedName,
 };
 pub use board_view::{
     BoardChange, BoardCheck, BoardManifest, BoardRow, BoardView, Contest, ManifestFile,

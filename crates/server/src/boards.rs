@@ -285,6 +285,12 @@ impl Boards {
             let records = rescored.await??;
             return self.changed(caller, &id, &records, None).await;
         }
+        if let BoardRequest::Erase { entry } = &request {
+            let now_ms = self.clock.now_ms();
+            let erased = self.service()?.erase(&id, now_ms, &actor, entry);
+            let records = erased.await?;
+            return self.changed(caller, &id, &records, Some(entry)).await;
+        }
         let command = command(request);
         self.execute(caller, &id, &actor, &command, entry.as_ref())
             .await
@@ -299,26 +305,37 @@ impl Boards {
     ) -> Result<String, ApiError> {
         match request {
             BoardRequest::Contest { .. } => author(caller),
+            BoardRequest::Erase { entry } if !caller.is_admin() => {
+                self.submitter(caller, board, entry).await
+            }
             BoardRequest::Retract {
                 reason: RetractionReason::Author,
                 entry,
                 ..
-            } => {
-                let actor = author(caller)?;
-                let newest = self.newest(board).await?;
-                let row = newest.board.state().entries.get(entry);
-                if row.is_some_and(|row| row.actor != actor) {
-                    return Err(ApiError::BoardForbidden(
-                        "only the key that submitted the row may retract it for the reason `author`",
-                    ));
-                }
-                Ok(actor)
-            }
+            } => self.submitter(caller, board, entry).await,
             _ => {
                 check_organiser(caller)?;
                 Ok(ORGANISER.to_owned())
             }
         }
+    }
+
+    /// Returns the name of the key that submitted a row, if it is the caller's.
+    async fn submitter(
+        &self,
+        caller: &Caller,
+        board: &str,
+        entry: &EntryId,
+    ) -> Result<String, ApiError> {
+        let actor = author(caller)?;
+        let newest = self.newest(board).await?;
+        let row = newest.board.state().entries.get(entry);
+        if row.is_some_and(|row| row.actor != actor) {
+            return Err(ApiError::BoardForbidden(
+                "only the key that submitted the row may retract it for the reason `author`, or erase its names",
+            ));
+        }
+        Ok(actor)
     }
 
     async fn id_of(&self, board: &str) -> Result<BoardId, ApiError> {
@@ -443,6 +460,7 @@ fn command(request: BoardRequest) -> Command {
             note,
             rows: Vec::new(),
         },
+        BoardRequest::Erase { entry } => Command::Erase { entry },
         BoardRequest::Close { reason } => Command::Close { reason },
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The store knows nothing about the rules of a board. It keeps the records in the order of their
 //! numbers, and appends only directly after the last one, so that two servers cannot both decide on
-//! the same state. Nothing is ever removed.
+//! the same state. Nothing is ever removed, except names of people from records.
 
 use rhae_protocol::{BoardId, BoardRecord};
 
@@ -18,6 +18,9 @@ pub struct BoardAppend {
     /// Files of the runs that the records contain. A file that exists already is kept, because its
     /// name contains its hash.
     pub files: Vec<BoardFile>,
+    /// Stored records that are replaced, because names in them are erased. Their numbers and hashes are
+    /// those of the stored records.
+    pub replaced: Vec<BoardRecord>,
 }
 
 /// A file of a run. It never changes.

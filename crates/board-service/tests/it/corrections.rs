@@ -37,6 +37,7 @@ async fn add_wrong_row(desk: &Desk, entry: &str, author: &str, seed: u64) {
         last_seq: board.last_seq(),
         records: board.prepare(desk.now_ms, ORGANISER, &add).unwrap(),
         files: files.board_files(),
+        replaced: Vec::new(),
     };
     let database = Database::open(&desk.folder.path().join("rhae.db"))
         .await

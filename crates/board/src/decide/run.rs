@@ -164,7 +164,7 @@ fn check_system(
     let same_system = state.entries.iter().find(|(other_id, other)| {
         *other_id != id
             && other.is_live()
-            && shares_author(entry, other)
+            && shares_author(state, entry, other)
             && other.runs.iter().any(|one| one.settings == run.settings)
     });
     match same_system {

@@ -1,4 +1,4 @@
-//! `rhae board verify|retract|contest|release`.
+//! `rhae board verify|retract|erase|contest|release`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -136,7 +136,7 @@ pub(super) async fn retract(args: &RetractArgs) -> Result<ExitCode> {
     let board = opened.service.load(&id).await?;
     let found = board.state().entries.get(&entry);
     let actor = match &args.by {
-        Some(name) if found.is_some_and(|found| !found.is_by(name)) => {
+        Some(name) if found.is_some_and(|found| !board.state().is_author(found, name)) => {
             bail!("`{name}` is not an author of `{entry}`")
         }
         Some(name) => name.as_str(),
@@ -148,6 +148,29 @@ pub(super) async fn retract(args: &RetractArgs) -> Result<ExitCode> {
         note: args.note.clone(),
     };
     let records = execute(&opened.service, &id, actor, &command).await?;
+    finish(opened, &args.board, &id, &records, Some(&entry)).await
+}
+
+/// Erase the names of the people of a row: its authors with their links, and who contested it.
+///
+/// Salted hashes of the names stay in the log, so that every check of it gives the same result. Copies, such
+/// as backups and earlier exports, keep the names.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rhae board erase main --entry mine")]
+pub(super) struct EraseArgs {
+    #[command(flatten)]
+    board: BoardIdArgs,
+    /// Id of the row
+    #[arg(long)]
+    entry: String,
+}
+
+pub(super) async fn erase(args: &EraseArgs) -> Result<ExitCode> {
+    let entry = entry_id(&args.entry)?;
+    let (opened, id) = Opened::board(&args.board).await?;
+    let service = &opened.service;
+    let records = service.erase(&id, now_ms(), ORGANISER, &entry).await?;
     finish(opened, &args.board, &id, &records, Some(&entry)).await
 }
 

@@ -90,6 +90,50 @@ fn export_is_checked_and_a_changed_byte_is_found() {
     board(at, &["show", "main", "--db", "copy.db"]).failed_with("there is no board `main`");
 }
 
+#[test]
+fn names_are_erased_and_the_export_is_still_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    board(at, &["init", "main", "--games", "kq19"]).succeeded();
+    fs::write(at.join("system.json"), SYSTEM).unwrap();
+    let system = ["--system", "system.json"];
+    let register = ["register", "main", "--registration", "r1"];
+    board(at, &[&register[..], &system].concat()).succeeded();
+    let run = ["run", "--agent", "random", "--games", "kq19"];
+    rhae(at, &[&run[..], &["--out", "run"]].concat()).succeeded();
+    let submit = ["submit", "main", "--entry", "a", "--run", "run"];
+    let submit = [&submit[..], &system, &["--registration", "r1"]].concat();
+    board(at, &submit).succeeded();
+    let contest = ["contest", "main", "--entry", "a", "--by", "Bo"];
+    board(at, &[&contest[..], &["--text", "Is it?"]].concat()).succeeded();
+    board(at, &["release", "main"]).succeeded();
+    let retract = ["retract", "main", "--entry", "a", "--note", "n"];
+    board(at, &[&retract[..], &["--by", "Eve"]].concat()).failed_with("is not an author");
+    board(at, &["export", "main", "before"]).succeeded();
+    let names = |export: &str| -> usize {
+        let files = ["rows.json", "rows.csv", "events.jsonl"];
+        let texts = files.map(|file| fs::read_to_string(at.join(export).join(file)).unwrap());
+        let found = ["Ada", "example.org/ada", "Bo"];
+        let is_in = |name: &&&str| texts.iter().any(|text| text.contains(**name));
+        found.iter().filter(is_in).count()
+    };
+    assert_eq!(names("before"), 3);
+
+    board(at, &["erase", "main", "--entry", "b"]).failed_with("unknown row `b`");
+    board(at, &["erase", "main", "--entry", "a"]).succeeded();
+    board(at, &["erase", "main", "--entry", "a"]).failed_with("no names of this row");
+    board(at, &["export", "main", "after"]).succeeded();
+    assert_eq!(names("after"), 0);
+    // Readers of both exports find the same chain, the same release and the same rows.
+    for export in ["before", "after"] {
+        let checked = board(at, &["check", export]).succeeded();
+        assert!(checked.out.contains("everything could be rebuilt"));
+    }
+    let table = fs::read_to_string(at.join("after/rows.csv")).unwrap();
+    assert!(table.contains("(erased)"), "{table}");
+    board(at, &["import", "after", "--db", "copy.db"]).succeeded();
+}
+
 /// Writes two tasks, of which the program search solves the first.
 fn write_tasks(at: &Path) {
     let pair = |input: &str, output: &str| format!(r#"{{"input": {input}, "output": {output}}}"#);

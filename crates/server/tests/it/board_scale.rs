@@ -32,6 +32,7 @@ impl Log {
             event,
             previous,
             hash: Digest::from(""),
+            names: Default::default(),
         };
         record.hash = digest(&json!({"seq": record.seq, "at_ms": record.at_ms,
             "actor": record.actor, "event": record.event, "previous": record.previous}));
@@ -137,6 +138,7 @@ fn pages_of_a_large_board_have_some_of_its_rows() {
         last_seq: 0,
         records: log(),
         files: Vec::new(),
+        replaced: Vec::new(),
     };
     let store = server.board_store();
     server.runtime.block_on(store.append_board(append)).unwrap();

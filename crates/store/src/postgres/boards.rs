@@ -10,6 +10,17 @@ use crate::boards::record_text;
 use crate::postgres::{rows, session};
 use crate::{BoardAppend, BoardFile, BoardStore, Pending, PostgresStore, StoreError};
 
+/// Finds each id in the index of the primary key, so that the work does not grow with the number of
+/// records.
+const BOARD_IDS: &str = "
+    WITH RECURSIVE ids (board) AS (
+        (SELECT board FROM rhae.board_events ORDER BY board LIMIT 1)
+        UNION ALL
+        SELECT (SELECT events.board FROM rhae.board_events AS events WHERE events.board > ids.board
+                ORDER BY events.board LIMIT 1)
+        FROM ids WHERE ids.board IS NOT NULL)
+    SELECT board FROM ids WHERE board IS NOT NULL ORDER BY board COLLATE \"C\"";
+
 impl BoardStore for PostgresStore {
     fn append_board(&self, append: BoardAppend) -> Pending<'_, ()> {
         Box::pin(
@@ -44,10 +55,7 @@ impl BoardStore for PostgresStore {
 
     fn boards(&self) -> Pending<'_, Vec<BoardId>> {
         Box::pin(self.deadlines.read(async move {
-            let query = sqlx::query_scalar(
-                "SELECT board FROM rhae.board_events GROUP BY board ORDER BY board COLLATE \"C\"",
-            );
-            let ids: Vec<String> = query.fetch_all(&self.pool).await?;
+            let ids: Vec<String> = sqlx::query_scalar(BOARD_IDS).fetch_all(&self.pool).await?;
             Ok(ids.into_iter().map(BoardId).collect())
         }))
     }
@@ -103,6 +111,14 @@ impl PostgresStore {
         .bind(texts)
         .execute(&mut *transaction)
         .await?;
+        for record in &append.replaced {
+            sqlx::query("UPDATE rhae.board_events SET record = $3 WHERE board = $1 AND seq = $2")
+                .bind(board)
+                .bind(record.seq.cast_signed())
+                .bind(record_text(record))
+                .execute(&mut *transaction)
+                .await?;
+        }
         for BoardFile { name, content } in &append.files {
             sqlx::query(
                 "INSERT INTO rhae.board_files (board, name, content) VALUES ($1, $2, $3)
@@ -115,5 +131,54 @@ impl PostgresStore {
             .await?;
         }
         session::commit(transaction).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rhae_testkit::Postgres;
+    use serde_json::Value;
+    use sqlx::AssertSqlSafe;
+
+    use super::*;
+
+    /// Returns the rows that all scans of a plan have read.
+    fn scanned(plan: &Value) -> f64 {
+        let is_scan = plan["Node Type"]
+            .as_str()
+            .is_some_and(|node| node.ends_with("Scan") && plan.get("Relation Name").is_some());
+        let number = |field: &str| plan[field].as_f64().unwrap_or(0.0);
+        let removed = number("Rows Removed by Filter") + number("Actual Rows");
+        let own = if is_scan {
+            removed * number("Actual Loops")
+        } else {
+            0.0
+        };
+        let parts = plan["Plans"].as_array().into_iter().flatten();
+        own + parts.map(scanned).sum::<f64>()
+    }
+
+    #[tokio::test]
+    async fn list_of_boards_does_not_read_their_records() {
+        let Some(server) = Postgres::start() else {
+            return;
+        };
+        let store = PostgresStore::open(&server.url().parse().unwrap())
+            .await
+            .unwrap();
+        let fill = "INSERT INTO rhae.board_events (board, seq, record)
+             SELECT board, seq, '{}' FROM unnest(ARRAY['b', 'a', 'B', 'main']) AS board,
+                 generate_series(1, 5000) AS seq";
+        for statement in [fill, "ANALYZE rhae.board_events"] {
+            sqlx::query(statement).execute(&store.pool).await.unwrap();
+        }
+        let boards = store.boards().await.unwrap();
+        assert_eq!(boards, ["B", "a", "b", "main"].map(BoardId::from));
+        let explain = format!("EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {BOARD_IDS}");
+        let row = sqlx::query(AssertSqlSafe(explain)).fetch_one(&store.pool);
+        let text: String = row.await.unwrap().try_get_unchecked(0).unwrap();
+        let plan: Value = serde_json::from_str(&text).unwrap();
+        let rows = scanned(&plan[0]["Plan"]);
+        assert!((4.0..=8.0).contains(&rows), "{rows} rows: {plan}");
     }
 }

@@ -27,6 +27,12 @@ pub(crate) fn append(connection: &Connection, append: &BoardAppend) -> Result<()
             record_text(record)
         ])?;
     }
+    let mut replace = connection
+        .prepare_cached("UPDATE board_events SET record = ?3 WHERE board = ?1 AND seq = ?2")?;
+    for record in &append.replaced {
+        let text = record_text(record);
+        replace.execute(params![board, record.seq.cast_signed(), text])?;
+    }
     let mut insert = connection.prepare_cached(
         "INSERT INTO board_files (board, name, content) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
     )?;

@@ -1,13 +1,14 @@
 //! Logs of leaderboards.
 
-use rhae_protocol::{BoardEvent, BoardId, BoardRecord, Digest};
+use rhae_protocol::{BoardEvent, BoardId, BoardRecord, Digest, SealedName};
 use rhae_store::{BoardAppend, BoardFile, StoreError};
 
 use crate::fixture::{Fixture, on_both_stores};
 
 on_both_stores!(
     records_are_appended_only_after_the_last_one,
-    files_are_found_by_prefix_and_never_change
+    files_are_found_by_prefix_and_never_change,
+    names_in_records_are_replaced_with_an_append
 );
 
 /// Returns an append of some records with a file.
@@ -21,6 +22,7 @@ pub(crate) fn append(board: &str, last_seq: u64, count: u64) -> BoardAppend {
         },
         previous: Digest::from("00"),
         hash: Digest::from("ff"),
+        names: Vec::new(),
     };
     BoardAppend {
         board: board.into(),
@@ -30,6 +32,7 @@ pub(crate) fn append(board: &str, last_seq: u64, count: u64) -> BoardAppend {
             name: format!("runs/{last_seq}/config.json"),
             content: "{}".to_owned(),
         }],
+        replaced: Vec::new(),
     }
 }
 
@@ -52,6 +55,39 @@ async fn records_are_appended_only_after_the_last_one(fixture: &Fixture) {
     assert_eq!(all[..3], first.records);
     let page = store.board_records(&main, 1, 2).await.unwrap();
     assert_eq!(page, all[1..3]);
+}
+
+async fn names_in_records_are_replaced_with_an_append(fixture: &Fixture) {
+    let store = fixture.boards.as_ref();
+    let main = BoardId::from("main");
+    let mut named = append("main", 0, 2);
+    let name = SealedName {
+        salt: "salt".to_owned(),
+        text: "Ada Lovelace".to_owned(),
+    };
+    named.records[0].names.push(name);
+    store.append_board(named.clone()).await.unwrap();
+    store.append_board(append("other", 0, 1)).await.unwrap();
+    assert_eq!(
+        store.board_records(&main, 0, 9).await.unwrap(),
+        named.records
+    );
+    let mut erasing = append("main", 1, 1);
+    erasing.replaced = append("main", 0, 1).records;
+    // Nothing is replaced if another server has appended in the meantime.
+    let late = store.append_board(erasing.clone()).await;
+    assert_eq!(late, Err(StoreError::BoardConflict(2)));
+    assert_eq!(
+        store.board_records(&main, 0, 9).await.unwrap(),
+        named.records
+    );
+    erasing.last_seq = 2;
+    erasing.records = append("main", 2, 1).records;
+    store.append_board(erasing).await.unwrap();
+    let all = store.board_records(&main, 0, 9).await.unwrap();
+    assert_eq!(all, append("main", 0, 3).records);
+    let other = store.board_records(&"other".into(), 0, 9).await.unwrap();
+    assert_eq!(other, append("other", 0, 1).records);
 }
 
 async fn files_are_found_by_prefix_and_never_change(fixture: &Fixture) {

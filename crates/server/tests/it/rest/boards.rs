@@ -130,6 +130,7 @@ fn hide(exchanges: &Exchanges, value: &Value) {
             for (name, value) in fields {
                 match (name.as_str(), value.as_str()) {
                     ("run_id" | "guid" | "game_run", Some(text)) => exchanges.hide(text, "id"),
+                    ("salt", Some(text)) => exchanges.hide(text, "salt"),
                     _ => hide(exchanges, value),
                 }
             }
@@ -144,6 +145,9 @@ fn hide(exchanges: &Exchanges, value: &Value) {
             if !text.starts_with("18000") && !text.starts_with("17999") {
                 exchanges.hide(&text, "time");
             }
+        }
+        Value::String(text) if text.starts_with("sha256:") => {
+            exchanges.hide(&text["sha256:".len()..], "name-hash");
         }
         Value::String(text)
             if text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) =>
@@ -289,6 +293,15 @@ fn board_changes_and_their_refusals() {
     let answer = json!({"command": "answer", "entry": "walker", "text": "They follow."});
     exchanges.post("board_answer_author", &author, commands, &answer);
     exchanges.post("board_answer", &organiser, commands, &answer);
+    let erase = json!({"command": "erase", "entry": "walker"});
+    exchanges.post("board_erase_other", &other, commands, &erase);
+    exchanges.post("board_erase", &author, commands, &erase);
+    exchanges.post("board_erase_again", &organiser, commands, &erase);
+    let row = author.get("/api/boards/main/entries/walker").success();
+    let authors = json!([{"name": "(erased)", "link": ""}]);
+    assert_eq!(row["row"]["authors"], authors);
+    let log = author.get("/api/boards/main/log").success();
+    assert!(!log.to_string().contains("ada"), "{log}");
     let cards = ["00000000-0000-0000-0000-000000000000"];
     let witness = json!({"command": "witness", "entry": "walker", "cards": cards});
     exchanges.post("board_witness_unknown_card", &organiser, commands, &witness);
