@@ -17,6 +17,8 @@ use crate::system_check::fold;
 
 /// What readers see in place of an erased name.
 pub const ERASED: &str = "(erased)";
+/// The start of the evidence of a flag that a person has raised.
+pub(crate) const EVIDENCE_BY: &str = "by ";
 /// The start of a hash in place of a text.
 const PREFIX: &str = "sha256:";
 /// The start of an actor that is an API key and not a person.
@@ -123,6 +125,11 @@ pub(crate) fn show_names(state: &BoardState, row: &mut BoardRow) {
     let contested = row.contest.iter_mut().map(|one| &mut one.by);
     for by in retracted.chain(contested) {
         *by = state.name(by).to_owned();
+    }
+    for flag in &mut row.flags {
+        if let Some(by) = flag.evidence.strip_prefix(EVIDENCE_BY) {
+            flag.evidence = format!("{EVIDENCE_BY}{}", state.name(by));
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use rhae_protocol::{
 };
 use rhae_stats::{CostedScore, pareto_frontier, rank, rank_by_mean};
 
-use crate::names::show_names;
+use crate::names::{EVIDENCE_BY, show_names};
 use crate::scores::{EntryScores, entry_cost, entry_scores};
 use crate::state::{BoardState, Correction, Entry};
 
@@ -204,7 +204,7 @@ fn flags(items: &str, entry: &Entry, scores: &EntryScores) -> Vec<RowFlag> {
             .or_insert_with(|| evidence.to_owned());
     }
     if let Some(contest) = &entry.contest {
-        flags.insert(BoardFlag::Contested, format!("by {}", contest.by));
+        flags.insert(BoardFlag::Contested, format!("{EVIDENCE_BY}{}", contest.by));
     }
     if let Some(retraction) = &entry.retraction {
         flags.insert(BoardFlag::Retracted, retraction.reason.name().to_owned());

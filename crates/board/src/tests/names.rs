@@ -50,6 +50,12 @@ fn b13_erased_names_leave_a_log_that_verifies() {
     let (head, rank) = (desk.log[5].hash.clone(), desk.row("a").rank);
     assert_eq!(desk.row("a").authors[0].name, "Ada Lovelace");
     assert_eq!(desk.row("a").contest.unwrap().by, "Bo");
+    let evidence = |desk: &Desk| {
+        let flags = desk.row("a").flags.into_iter();
+        let mut contested = flags.filter(|flag| flag.flag == BoardFlag::Contested);
+        contested.next().unwrap().evidence
+    };
+    assert_eq!(evidence(&desk), "by Bo");
 
     erase(&mut desk, "a").unwrap();
     let log = text(&desk.log);
@@ -65,6 +71,7 @@ fn b13_erased_names_leave_a_log_that_verifies() {
         (names::ERASED, "")
     );
     assert_eq!(row.contest.unwrap().by, names::ERASED);
+    assert_eq!(evidence(&desk), "by (erased)");
     assert_eq!(row.rank, rank);
     assert_eq!(desk.row("e").authors[0].name, "Eve");
     // A later release follows from the log without names too.
