@@ -23,13 +23,13 @@ const TOP: usize = 2;
 /// The distance between squares that stand for pulls.
 const PULL_PITCH: usize = 4;
 /// The panel with the passengers.
-const PANEL_LEFT: usize = 4;
+const PANEL_LEFT: usize = 2;
 const PANEL_TOP: usize = 51;
 /// The width and height of a seat, and the distance from one seat to the next.
 const SEAT: usize = 8;
 const SEAT_PITCH: usize = 11;
 /// The left edge and the width of the rack in which the blindfold lies while nobody wears it.
-const RACK_LEFT: usize = 59;
+const RACK_LEFT: usize = 57;
 const RACK: usize = 5;
 
 const OUTSIDE: u8 = 5;
