@@ -40,6 +40,15 @@ pub struct WorkBench {
     pub workers: u32,
     pub unit_seconds: f64,
     pub rows: Vec<WorkRow>,
+    /// The engines that cannot start on this machine.
+    pub skipped: Vec<SkippedEngine>,
+}
+
+/// An engine that cannot start on this machine, so that nothing was measured.
+#[derive(Serialize)]
+pub struct SkippedEngine {
+    pub engine: String,
+    pub reason: String,
 }
 
 /// One engine.
@@ -68,15 +77,29 @@ impl WorkBench {
         progress: &mut dyn FnMut(&str),
     ) -> Result<Self, BenchError> {
         let mut rows: Vec<WorkRow> = Vec::new();
+        let mut skipped = Vec::new();
         let engines = options.engines.iter().map(Some);
         for engine in [None].into_iter().chain(engines) {
             let name = engine.map_or("one process", |engine| engine.as_str());
             progress(&format!("{name}: short plays"));
             let workers = f64::from(options.workers);
-            let short = duration(options, engine, options.short_units, 0.0)?;
+            let short = match (duration(options, engine, options.short_units, 0.0)?, engine) {
+                (Measured::Seconds(seconds), _) => seconds,
+                (Measured::NotStarted(reason), Some(engine)) if !engine.starts_with("local") => {
+                    skipped.push(SkippedEngine {
+                        engine: engine.clone(),
+                        reason,
+                    });
+                    continue;
+                }
+                (Measured::NotStarted(reason), _) => return Err(run_failed(&reason)),
+            };
             let ms_per_unit = 1000.0 * short * workers / f64::from(options.short_units);
             progress(&format!("{name}: plays of {} s", options.unit_seconds));
-            let seconds = duration(options, engine, options.units, options.unit_seconds)?;
+            let seconds = match duration(options, engine, options.units, options.unit_seconds)? {
+                Measured::Seconds(seconds) => seconds,
+                Measured::NotStarted(reason) => return Err(run_failed(&reason)),
+            };
             let first = rows.first();
             rows.push(WorkRow {
                 engine: engine.cloned(),
@@ -91,6 +114,7 @@ impl WorkBench {
             workers: options.workers,
             unit_seconds: options.unit_seconds,
             rows,
+            skipped,
         })
     }
 }
@@ -113,8 +137,22 @@ impl fmt::Display for WorkBench {
                 100.0 * row.efficiency
             )?;
         }
+        for SkippedEngine { engine, reason } in &self.skipped {
+            writeln!(out, "skipped: {engine}: {reason}")?;
+        }
         Ok(())
     }
+}
+
+/// The result of a run.
+enum Measured {
+    Seconds(f64),
+    /// No play has ended, for this reason.
+    NotStarted(String),
+}
+
+fn run_failed(message: &str) -> BenchError {
+    BenchError::Process(format!("`rhae run` failed: {message}"))
 }
 
 /// Plays `units` plays that take `unit_seconds` each, and returns their duration.
@@ -123,7 +161,7 @@ fn duration(
     engine: Option<&String>,
     units: u32,
     unit_seconds: f64,
-) -> Result<f64, BenchError> {
+) -> Result<Measured, BenchError> {
     // Nodes of a cluster share the current folder, not the one for temporary files.
     let folder = std::env::current_dir().and_then(|folder| {
         tempfile::Builder::new()
@@ -169,12 +207,21 @@ fn duration(
         )))?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);
-        return Err(BenchError::Process(format!(
-            "`rhae run` failed: {}",
-            message.trim()
-        )));
+        if has_plays(&out) {
+            return Err(run_failed(message.trim()));
+        }
+        let reason = message.trim().lines().last().unwrap_or_default();
+        let reason = reason.strip_prefix("error: ").unwrap_or(reason);
+        return Ok(Measured::NotStarted(reason.to_owned()));
     }
-    ended(&out, unit_seconds)
+    Ok(Measured::Seconds(ended(&out, unit_seconds)?))
+}
+
+/// Returns whether a play of the run has ended.
+fn has_plays(run: &Path) -> bool {
+    let lines = load_lines::<JournalLine>(run).unwrap_or_default();
+    let is_play = |line: &JournalLine| matches!(line, JournalLine::Play { .. });
+    lines.iter().any(is_play)
 }
 
 /// Returns the time from the first play that ended to the last one, and that of one play before.

@@ -16,8 +16,8 @@ use clap::Args;
 use rhae_runs::new_run_id;
 use rhae_server::WorkEndpoint;
 use rhae_work_service::{
-    Coordinator, RayRequest, SlurmWorkers, WorkerCommand, Workload, address_towards,
-    run_local_workers, run_ray_workers, run_slurm_workers, slurm,
+    Coordinator, CoordinatorOptions, RayRequest, SlurmWorkers, WorkerCommand, Workload,
+    address_towards, run_local_workers, run_ray_workers, run_slurm_workers, slurm,
 };
 
 use crate::output::plain;
@@ -115,11 +115,20 @@ pub(crate) struct Place<'a> {
 
 impl Place<'_> {
     /// Returns the number of workers that share a rate limit, as far as it is known.
-    pub(crate) fn worker_count(&self) -> u32 {
+    fn worker_count(&self) -> u32 {
         match self.engine {
             Engine::Local(count) => u32::try_from(*count).unwrap_or(u32::MAX),
             Engine::Slurm(_) => self.workers.unwrap_or(SLURM_TASKS),
             Engine::Ray(_) | Engine::Join(_) => self.workers.unwrap_or(1),
+        }
+    }
+
+    /// Returns how the coordinator leases units. A cluster can remove machines whose workers have ended.
+    pub(crate) fn coordinator_options(&self) -> CoordinatorOptions {
+        CoordinatorOptions {
+            workers: self.worker_count(),
+            releases_idle_workers: matches!(self.engine, Engine::Ray(_) | Engine::Slurm(_)),
+            ..CoordinatorOptions::default()
         }
     }
 

@@ -18,7 +18,7 @@ use rhae_runs::{Journal, RunFolder, RunsError, nano_usd_up, now_ms};
 use rhae_tasks::Parser;
 use rhae_work::text_digest;
 use rhae_work_service::{
-    Coordinator, CoordinatorOptions, EventLog, NamedUnit, WorkLimit, Workload,
+    Coordinator, CoordinatorOptions, FolderLog, NamedUnit, WorkLimit, Workload,
 };
 
 use crate::ledger::Ledger;
@@ -80,7 +80,7 @@ impl EvalWork {
         options: CoordinatorOptions,
     ) -> Result<Coordinator<Self>, EvalError> {
         let limits = prepared.limits;
-        let log = EventLog::in_folder(&prepared.folder)?;
+        let log = FolderLog::open(&prepared.folder)?;
         let work = Self::open(prepared, parser, retry_failed, resumed)?;
         let spent = work.state().ledger.spent();
         let options = CoordinatorOptions {
@@ -95,7 +95,7 @@ impl EvalWork {
             },
             ..options
         };
-        let coordinator = Coordinator::open(work, log, &options);
+        let coordinator = Coordinator::open(work, Box::new(log), &options);
         coordinator.map_err(|error| EvalError::Config(error.to_string()))
     }
 

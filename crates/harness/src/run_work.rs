@@ -20,7 +20,7 @@ use rhae_protocol::{
 use rhae_runs::{Journal, RunFolder, RunsError, nano_usd_up, now_ms};
 use rhae_work::{Unit, units};
 use rhae_work_service::{
-    Coordinator, CoordinatorOptions, EventLog, NamedUnit, WorkLimit, Workload,
+    Coordinator, CoordinatorOptions, FolderLog, NamedUnit, WorkLimit, Workload,
 };
 
 use crate::conclusion::{EarlierProcesses, Times, conclude};
@@ -87,8 +87,8 @@ impl RunWork {
                 ..options
             },
         };
-        let log = EventLog::in_folder(&spec.folder)?;
-        Ok(Coordinator::open(work, log, &options)?)
+        let log = FolderLog::open(&spec.folder)?;
+        Ok(Coordinator::open(work, Box::new(log), &options)?)
     }
 
     fn open(run: &LocatedRun) -> Result<Self, HarnessError> {

@@ -38,17 +38,20 @@ pub struct LeaseRequest {
     pub worker: String,
     /// The digests of the sources of the worker's hosted games, by id.
     pub source_digests: BTreeMap<String, String>,
+    /// The number of units that the worker would like to have at once, because they are short.
+    pub units: u32,
 }
 
 /// The answer to a [`LeaseRequest`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum LeaseReply<T> {
-    /// The worker has a unit.
-    Leased(WorkLease<T>),
+    /// The worker has these units, which it executes in their order. Each has its own lease and its own
+    /// result.
+    Leased { leases: Vec<WorkLease<T>> },
     /// Other workers have all open units. One of them may come back.
     Wait,
-    /// Nothing is left to do.
+    /// Nothing is left to do, or others do it.
     Finished,
 }
 

@@ -209,11 +209,26 @@ impl<L: Serialize + DeserializeOwned> Journal<L> {
     /// be appended, unless the error is of the sync: then every later append returns
     /// [`RunsError::JournalFailed`].
     pub fn append(&self, line: &L) -> Result<(), RunsError> {
-        let mut text = serde_json::to_vec(line).map_err(|error| RunsError::Json {
-            path: self.path.clone(),
-            reason: error.to_string(),
-        })?;
-        text.push(b'\n');
+        self.append_all(std::slice::from_ref(line))
+    }
+
+    /// Appends lines with one sync. If the function fails, it has appended none of them.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`append`](Self::append).
+    pub fn append_all(&self, lines: &[L]) -> Result<(), RunsError> {
+        let mut text = Vec::new();
+        for line in lines {
+            serde_json::to_writer(&mut text, line).map_err(|error| RunsError::Json {
+                path: self.path.clone(),
+                reason: error.to_string(),
+            })?;
+            text.push(b'\n');
+        }
+        if text.is_empty() {
+            return Ok(());
+        }
         let line_number = lock(&self.writer).write(&text, &self.path)?;
         let mut synced = lock(&self.synced);
         if synced.lines >= line_number {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::{
     BoardStore, KeyStore, ShareStore, SqliteOptions, SqliteStore, Store, StoreError, StudyStore,
-    is_postgres_url,
+    WorkStore, is_postgres_url,
 };
 #[cfg(feature = "postgres")]
 use crate::{PostgresAddress, PostgresStore};
@@ -130,6 +130,15 @@ impl Database {
 
     /// Returns the storage of leaderboards.
     pub fn boards(&self) -> Arc<dyn BoardStore> {
+        match self {
+            Self::Sqlite(_, store) => Arc::clone(store) as _,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_, store) => Arc::clone(store) as _,
+        }
+    }
+
+    /// Returns the storage of the logs of coordinators.
+    pub fn work(&self) -> Arc<dyn WorkStore> {
         match self {
             Self::Sqlite(_, store) => Arc::clone(store) as _,
             #[cfg(feature = "postgres")]

@@ -100,6 +100,10 @@ pub enum StoreError {
     /// appended to its log.
     #[error("the board has advanced in the meantime: its last record is {0}")]
     BoardConflict(u64),
+    /// The caller has not seen the last event of the job, usually because another coordinator has
+    /// appended to its log.
+    #[error("the job has advanced in the meantime: its last event is {0}")]
+    WorkConflict(u64),
 }
 
 impl StoreError {
@@ -144,6 +148,7 @@ impl StoreError {
                 | Self::KeyUsed
                 | Self::StudyConflict(_)
                 | Self::BoardConflict(_)
+                | Self::WorkConflict(_)
         )
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A server talks to its database through traits: [`Store`] holds cards, plays and logs, [`KeyStore`]
 //! API keys, [`ShareStore`] published links, [`StudyStore`] the logs of human studies,
-//! [`IdentityStore`] the contact data of their participants, and [`BoardStore`] the logs of boards. Two implementations pass the same tests:
+//! [`IdentityStore`] the contact data of their participants, [`BoardStore`] the logs of boards, and
+//! [`WorkStore`] the logs of coordinators. Two implementations pass the same tests:
 //!
 //! | type | use |
 //! | --- | --- |
@@ -121,6 +122,7 @@ mod summary;
 #[cfg(any(feature = "postgres", test))]
 mod tables;
 mod usage;
+mod work_logs;
 
 pub use boards::{BoardAppend, BoardFile, BoardStore};
 pub use database::Database;
@@ -144,6 +146,7 @@ pub use store::{Pending, Store};
 pub use studies::{StudyAppend, StudyFile, StudyStore};
 pub use summary::RunCounts;
 pub use usage::{card_bytes, opening_bytes, reasoning_bytes};
+pub use work_logs::{StoreLog, WorkAppend, WorkStore};
 
 /// Returns whether a text starts with a PostgreSQL scheme, as opposed to a file name.
 ///

@@ -29,6 +29,7 @@ mod session;
 mod shares;
 mod simulation;
 mod studies;
+mod work_logs;
 mod writer;
 
 use std::sync::Arc;

@@ -16,6 +16,7 @@ mod schema;
 mod shares;
 mod simulation;
 mod studies;
+mod work_logs;
 mod writer;
 
 use std::path::Path;

@@ -29,7 +29,7 @@ pub(crate) struct Table {
 use Kind::{Boolean, Bytes, Escaped, Integer, Text};
 
 /// A table follows the tables that it refers to.
-pub(crate) const TABLES: [Table; 12] = [
+pub(crate) const TABLES: [Table; 13] = [
     Table {
         name: "cards",
         columns: &[
@@ -174,6 +174,11 @@ pub(crate) const TABLES: [Table; 12] = [
         columns: &[("board", Text), ("name", Text), ("content", Text)],
         // A recording may have many megabytes.
         chunk: 8,
+    },
+    Table {
+        name: "work_events",
+        columns: &[("job", Text), ("seq", Integer), ("event", Text)],
+        chunk: 1000,
     },
 ];
 

@@ -18,16 +18,21 @@ use rhae_protocol::{
     WorkReport, WorkReserve, WorkSettle, WorkerHello,
 };
 use rhae_runs::{RunsError, now_ms};
-use rhae_work::{Job, LeasePolicy, Phase, Rejection, WorkLimit};
+use rhae_work::{AppendError, EventLog, Job, LeasePolicy, Phase, Rejection, WorkLimit};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::software::software_digest;
-use crate::{DistributeError, EventLog, Workload};
+use crate::{DistributeError, Workload};
 
 /// The maximum number of repeated results that differed from the accepted ones, of which the user is
 /// told.
 const MAX_NOTES: usize = 20;
+
+/// The maximum number of units that a worker gets at once.
+const MAX_GROUP: usize = 32;
+/// The time for which a worker that has no unit counts as one, after it asked for a unit.
+const IDLE_MS: u64 = 5_000;
 
 /// Returns the time in milliseconds since 1970.
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
@@ -42,6 +47,8 @@ pub struct CoordinatorOptions {
     pub spent: WorkCost,
     /// The number of workers that share a rate limit; 0 counts as 1.
     pub workers: u32,
+    /// Whether workers that find no unit end, except one, so that a cluster can remove their machines.
+    pub releases_idle_workers: bool,
     /// The clock by which leases end.
     pub clock: Clock,
 }
@@ -53,6 +60,7 @@ impl Default for CoordinatorOptions {
             limit: WorkLimit::default(),
             spent: WorkCost::default(),
             workers: 1,
+            releases_idle_workers: false,
             clock: Arc::new(now_ms),
         }
     }
@@ -63,13 +71,16 @@ pub struct Coordinator<W> {
     workload: W,
     software_digest: Digest,
     workers: u32,
+    releases_idle_workers: bool,
     clock: Clock,
     state: Mutex<State>,
 }
 
 struct State {
     job: Job,
-    log: EventLog,
+    log: Box<dyn EventLog>,
+    /// The times at which workers found no unit.
+    idle: BTreeMap<String, u64>,
     /// The reservations of workers, by their lease and the number of the transmission.
     reservations: BTreeMap<(LeaseName, u64), u64>,
     /// The number of lines that were added under a lease.
@@ -108,6 +119,12 @@ impl From<RunsError> for Refused {
     }
 }
 
+impl From<AppendError> for Refused {
+    fn from(error: AppendError) -> Self {
+        Self(WorkErrorCode::Failed, error.to_string())
+    }
+}
+
 impl<W: Workload> Coordinator<W> {
     /// Opens a coordinator. `log` may be that of one that ended before.
     ///
@@ -119,7 +136,7 @@ impl<W: Workload> Coordinator<W> {
     /// Returns an error if the log is of other work, or a file cannot be used.
     pub fn open(
         workload: W,
-        mut log: EventLog,
+        mut log: Box<dyn EventLog>,
         options: &CoordinatorOptions,
     ) -> Result<Self, DistributeError> {
         let keys = workload.units().iter().map(|unit| unit.key.clone());
@@ -130,6 +147,7 @@ impl<W: Workload> Coordinator<W> {
         let mut state = State {
             job,
             log,
+            idle: BTreeMap::new(),
             reservations: BTreeMap::new(),
             lines: BTreeMap::new(),
             stopped: None,
@@ -153,6 +171,7 @@ impl<W: Workload> Coordinator<W> {
             workload,
             software_digest: software_digest()?,
             workers: options.workers.max(1),
+            releases_idle_workers: options.releases_idle_workers,
             clock: Arc::clone(&options.clock),
             state: Mutex::new(state),
         })
@@ -231,23 +250,33 @@ impl<W: Workload> Coordinator<W> {
         if state.stopped.is_some() {
             return Ok(LeaseReply::Finished);
         }
-        let Some(event) = state.job.lease(&request.worker, now) else {
-            return Ok(if state.job.is_finished() {
+        // Towards the end, groups are small, so that no worker waits for another one's group.
+        let workers = (self.workers as usize).max(state.job.workers() + 1);
+        let share = state.job.open_units().div_ceil(2 * workers);
+        let limit = (request.units as usize).min(share).clamp(1, MAX_GROUP);
+        let events = state.job.lease_group(&request.worker, now, limit);
+        if events.is_empty() {
+            let ends = self.releases_idle_workers && state.has_idle_besides(&request.worker, now);
+            return Ok(if ends || state.job.is_finished() {
                 LeaseReply::Finished
             } else {
                 LeaseReply::Wait
             });
-        };
-        let WorkEvent::Leased { unit, epoch, .. } = &event else {
-            unreachable!("a decision about a lease is a lease")
-        };
-        let lease = WorkLease {
-            unit: unit.clone(),
-            epoch: *epoch,
-            task: self.workload.task(unit)?,
-        };
-        state.append([event])?;
-        Ok(LeaseReply::Leased(lease))
+        }
+        state.idle.remove(&request.worker);
+        let mut leases = Vec::new();
+        for event in &events {
+            let WorkEvent::Leased { unit, epoch, .. } = event else {
+                unreachable!("a decision about a lease is a lease")
+            };
+            leases.push(WorkLease {
+                unit: unit.clone(),
+                epoch: *epoch,
+                task: self.workload.task(unit)?,
+            });
+        }
+        state.append(events)?;
+        Ok(LeaseReply::Leased { leases })
     }
 
     fn renew(&self, lease: &LeaseName) -> Result<(), Refused> {
@@ -388,6 +417,7 @@ impl<W: Workload> Coordinator<W> {
     /// Returns an error if the log cannot be written.
     pub fn end_worker(&self, worker: &str, reason: LeaseLoss) -> Result<(), DistributeError> {
         let mut state = self.state();
+        state.idle.remove(worker);
         let events = state.job.end_worker(worker, reason);
         Ok(state.append(events)?)
     }
@@ -431,6 +461,11 @@ impl<W: Workload> Coordinator<W> {
             .count()
     }
 
+    /// Returns the number of units that are open or leased.
+    pub fn unfinished_units(&self) -> usize {
+        self.state().job.unfinished_units()
+    }
+
     /// Returns the names of the units that were given up.
     pub fn given_up(&self) -> Vec<UnitKey> {
         let state = self.state();
@@ -469,14 +504,36 @@ impl<W: Workload> Coordinator<W> {
 
 impl State {
     /// Appends decisions to the log and applies them.
-    fn append(&mut self, events: impl IntoIterator<Item = WorkEvent>) -> Result<(), RunsError> {
+    fn append(&mut self, events: impl IntoIterator<Item = WorkEvent>) -> Result<(), AppendError> {
+        let events: Vec<WorkEvent> = events.into_iter().collect();
+        if events.is_empty() {
+            return Ok(());
+        }
+        if let Err(error) = self.log.append(&events) {
+            if error == AppendError::Taken {
+                self.stop(Some(error.to_string()));
+            }
+            return Err(error);
+        }
         for event in events {
-            self.log.append(&event)?;
             self.job
                 .apply(&event)
                 .expect("a decision follows from the state");
         }
         Ok(())
+    }
+
+    /// Records that a worker found no unit. Returns whether another one waits for a unit, so that this
+    /// one is not needed if a worker is lost.
+    fn has_idle_besides(&mut self, worker: &str, now: u64) -> bool {
+        self.idle.retain(|_, at| now < at.saturating_add(IDLE_MS));
+        let has_other = self.idle.keys().any(|other| other != worker);
+        if has_other {
+            self.idle.remove(worker);
+        } else {
+            self.idle.insert(worker.to_owned(), now);
+        }
+        has_other
     }
 
     fn stop(&mut self, reason: Option<String>) {

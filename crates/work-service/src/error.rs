@@ -9,6 +9,9 @@ pub enum DistributeError {
     /// A file of the coordinator or of a worker cannot be used.
     #[error(transparent)]
     Runs(#[from] RunsError),
+    /// The log of leases cannot be written, or another coordinator has continued it.
+    #[error(transparent)]
+    Append(#[from] rhae_work::AppendError),
     /// The log of leases does not belong to this job.
     #[error(transparent)]
     Log(#[from] rhae_work::LogError),

@@ -1,51 +1,54 @@
-//! The log of a coordinator: a file in a run folder, or memory for work that leaves no folder.
+//! Logs of coordinators: a file in a run folder, or memory for work that leaves no folder. A log in a
+//! database is in `rhae-store`.
 
 use rhae_protocol::WorkEvent;
 use rhae_runs::{Journal, RunFolder, RunsError};
+use rhae_work::{AppendError, EventLog};
 
 /// The log of leases in a run folder.
 const LEASES: &str = "leases.jsonl";
 
-/// Where the decisions of a coordinator are stored.
+/// A log in a file of a run folder, which only one process can have open.
 #[derive(Debug)]
-pub struct EventLog {
-    /// Absent if the log is only in memory.
-    journal: Option<Journal<WorkEvent>>,
+pub struct FolderLog {
+    journal: Journal<WorkEvent>,
     /// The events of earlier coordinators.
     earlier: Vec<WorkEvent>,
 }
 
-impl EventLog {
+impl FolderLog {
     /// Opens the log in a run folder, which a coordinator that was killed may have written.
     ///
     /// # Errors
     ///
     /// Returns an error if another process has the log open, or it is malformed.
-    pub fn in_folder(folder: &RunFolder) -> Result<Self, RunsError> {
+    pub fn open(folder: &RunFolder) -> Result<Self, RunsError> {
         let (journal, earlier) = Journal::open_named(folder, LEASES)?;
-        Ok(Self {
-            journal: Some(journal),
-            earlier,
-        })
+        Ok(Self { journal, earlier })
     }
+}
 
-    /// Creates a log in memory.
-    pub const fn in_memory() -> Self {
-        Self {
-            journal: None,
-            earlier: Vec::new(),
-        }
-    }
-
-    /// Returns and forgets the events of earlier coordinators.
-    pub(crate) fn take_earlier(&mut self) -> Vec<WorkEvent> {
+impl EventLog for FolderLog {
+    fn take_earlier(&mut self) -> Vec<WorkEvent> {
         std::mem::take(&mut self.earlier)
     }
 
-    /// Appends an event. It is synced when the function returns.
-    pub(crate) fn append(&self, event: &WorkEvent) -> Result<(), RunsError> {
-        self.journal
-            .as_ref()
-            .map_or(Ok(()), |journal| journal.append(event))
+    fn append(&mut self, events: &[WorkEvent]) -> Result<(), AppendError> {
+        let appended = self.journal.append_all(events);
+        appended.map_err(|error| AppendError::Failed(error.to_string()))
+    }
+}
+
+/// A log that ends with its process.
+#[derive(Debug, Default)]
+pub struct MemoryLog;
+
+impl EventLog for MemoryLog {
+    fn take_earlier(&mut self) -> Vec<WorkEvent> {
+        Vec::new()
+    }
+
+    fn append(&mut self, _: &[WorkEvent]) -> Result<(), AppendError> {
+        Ok(())
     }
 }

@@ -40,6 +40,17 @@ def work(settings, name):
         return process.wait()
 
 
+def connect(address):
+    """Connects to a cluster, or starts one on this machine."""
+    try:
+        # Without an address, Ray would look for a cluster of an earlier `ray start`, which may have ended.
+        ray.init(address=address or "local", logging_level="warning")
+    except Exception as error:
+        # `ray start` requires a token if the machine has one. A driver with an address sends none.
+        hint = "" if "RAY_AUTH_MODE" in os.environ else "; if the cluster requires a token, set RAY_AUTH_MODE=token"
+        sys.exit(f"cannot use Ray: {error}{hint}")
+
+
 def end_with_input():
     sys.stdin.read()
     os._exit(0)
@@ -52,8 +63,10 @@ def main():
     report = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     settings["folder"] = os.getcwd()
-    ray.init(address=settings["address"], logging_level="warning")
+    connect(settings["address"])
+    # Each worker is a task that needs a CPU, so the autoscaler adds nodes for as many units as are open.
     count = settings["workers"] or max(1, int(ray.cluster_resources().get("CPU", 1)))
+    count = min(count, max(1, settings["units"]))
     running = {}
     failures = 0
     while True:
@@ -69,7 +82,7 @@ def main():
             print(f"{name}: {error}".splitlines()[0], file=sys.stderr)
             code = None
         if code == 0:
-            # The coordinator has no more units.
+            # The coordinator has no unit for this worker. One that is idle stays until the end.
             count -= 1
             if count == 0:
                 break

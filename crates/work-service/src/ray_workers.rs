@@ -29,9 +29,10 @@ pub struct RayRequest {
     /// The Python interpreter that has the package `ray`.
     pub python: OsString,
     /// The address of the cluster, such as `10.0.0.1:6379` or `ray://10.0.0.1:10001`. Without one, Ray
-    /// uses the variable `RAY_ADDRESS`, or starts on this machine.
+    /// starts on this machine.
     pub address: Option<String>,
-    /// The number of workers; that of the cluster's CPUs if absent.
+    /// The number of workers; that of the cluster's CPUs if absent. There are never more workers than
+    /// unfinished units.
     pub workers: Option<u32>,
     /// The path of `rhae` on every node.
     pub program: OsString,
@@ -88,7 +89,7 @@ pub fn run_ray_workers<W: Workload>(
 ) -> Result<(), DistributeError> {
     let program = folder.join(PROGRAM_NAME);
     std::fs::write(&program, PROGRAM).map_err(RunsError::file("write", &program))?;
-    let mut driver = start(&program, request)?;
+    let mut driver = start(&program, request, coordinator.unfinished_units())?;
     let stdout = driver.stdout.take().expect("standard output is a pipe");
     let ended = lines(stdout);
     let result = loop {
@@ -117,13 +118,14 @@ pub fn run_ray_workers<W: Workload>(
     result.and_then(|()| coordinator.end_all_workers())
 }
 
-fn start(program: &Path, request: &RayRequest) -> Result<Child, DistributeError> {
+fn start(program: &Path, request: &RayRequest, units: usize) -> Result<Child, DistributeError> {
     let text = |word: &OsString| word.to_string_lossy().into_owned();
     let settings = json!({
         "address": request.address,
         "url": format!("http://{}", request.coordinator),
         "token": request.token,
         "workers": request.workers,
+        "units": units,
         "program": text(&request.program),
         "arguments": request.arguments.iter().map(text).collect::<Vec<_>>(),
     });

@@ -1,23 +1,35 @@
 //! Property tests of a coordinator: any interleaving of leases, frozen workers, expiries, reports and
-//! restarts, with a clock that the test moves, and with the log on disk and in memory.
+//! restarts, with a clock that the test moves, and with the log in memory, in a file, in SQLite and in
+//! PostgreSQL.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use rhae_protocol::{
-    Digest, LeaseLoss, LeaseName, LeaseReply, LeaseRequest, ReserveReply, UnitKey, ValidationTask,
-    ValidationWork, WorkCost, WorkErrorCode, WorkKind, WorkLines, WorkRefusal, WorkRelease,
-    WorkReport, WorkReserve, WorkSettle,
+    LeaseLoss, LeaseName, LeaseReply, LeaseRequest, ReserveReply, UnitKey, ValidationTask,
+    WorkCost, WorkErrorCode, WorkLines, WorkRefusal, WorkRelease, WorkReport, WorkReserve,
+    WorkSettle,
 };
-use rhae_runs::{RunFolder, RunsError};
+use rhae_runs::RunFolder;
+use rhae_store::{Database, StoreLog, WorkStore};
+use rhae_testkit::Postgres;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::runtime::Runtime;
 
 use crate::{
-    Coordinator, CoordinatorOptions, EventLog, LeasePolicy, NamedUnit, WorkLimit, Workload,
+    AppendError, Coordinator, CoordinatorOptions, DistributeError, EventLog, FolderLog,
+    LeasePolicy, MemoryLog, WorkLimit,
 };
+
+mod test_work;
+
+use test_work::{Disk, TestWork};
 
 const LIMIT: u64 = 1000;
 const POLICY: LeasePolicy = LeasePolicy {
@@ -27,105 +39,10 @@ const POLICY: LeasePolicy = LeasePolicy {
     max_losses: 4,
 };
 
-/// What is stored, which survives a coordinator.
-#[derive(Debug, Default)]
-struct Disk {
-    results: BTreeMap<UnitKey, String>,
-    lines: BTreeMap<UnitKey, Vec<String>>,
-    spent: u64,
-}
-
-/// Work whose result is the name of its unit.
-struct TestWork {
-    units: Vec<NamedUnit>,
-    digests: BTreeMap<String, String>,
-    disk: Arc<Mutex<Disk>>,
-}
-
-impl TestWork {
-    fn new(disk: &Arc<Mutex<Disk>>) -> Self {
-        let units = (0..4).map(|unit| NamedUnit {
-            key: UnitKey(format!("unit{unit}")),
-            name: format!("unit {unit}"),
-        });
-        Self {
-            units: units.collect(),
-            digests: BTreeMap::new(),
-            disk: Arc::clone(disk),
-        }
-    }
-}
-
-impl Workload for TestWork {
-    type Task = ValidationTask;
-    type Report = String;
-    type Verified = String;
-
-    fn kind(&self) -> WorkKind {
-        WorkKind::Validation(Box::new(ValidationWork {
-            seed: 0,
-            env_seed: 0,
-            steps: None,
-            strict: false,
-            nodes: None,
-            deep: false,
-            rules: Vec::new(),
-            jobs: 1,
-            recordings: Vec::new(),
-            games_dirs: Vec::new(),
-        }))
-    }
-
-    fn source_digests(&self) -> &BTreeMap<String, String> {
-        &self.digests
-    }
-
-    fn units(&self) -> &[NamedUnit] {
-        &self.units
-    }
-
-    fn is_stored(&self, unit: &UnitKey) -> bool {
-        self.disk.lock().unwrap().results.contains_key(unit)
-    }
-
-    fn task(&self, unit: &UnitKey) -> Result<ValidationTask, RunsError> {
-        let disk = self.disk.lock().unwrap();
-        let lines = disk.lines.get(unit).cloned().unwrap_or_default();
-        Ok(ValidationTask {
-            game_id: lines.join(" "),
-        })
-    }
-
-    fn verify(&self, unit: &UnitKey, report: String) -> Result<(Digest, String), String> {
-        if report == unit.0 {
-            Ok((Digest(report.clone()), report))
-        } else {
-            Err("it is of another unit".to_owned())
-        }
-    }
-
-    fn store(&self, unit: &UnitKey, result: String) -> Result<(), RunsError> {
-        let earlier = self
-            .disk
-            .lock()
-            .unwrap()
-            .results
-            .insert(unit.clone(), result);
-        assert_eq!(earlier, None, "{unit} has two results");
-        Ok(())
-    }
-
-    fn append_log(&self, unit: &UnitKey, epoch: u64, lines: &[String]) -> Result<(), String> {
-        let mut disk = self.disk.lock().unwrap();
-        let log = disk.lines.entry(unit.clone()).or_default();
-        log.extend(lines.iter().map(|line| format!("{epoch}:{line}")));
-        Ok(())
-    }
-}
-
 #[derive(Clone, Debug)]
 enum Op {
-    Lease(usize),
+    /// The worker asks for a number of units.
+    Lease(usize, u32),
     Renew(usize),
     Release(usize),
     /// The worker reports its oldest lease, however stale.
@@ -146,7 +63,7 @@ enum Op {
 fn op() -> impl Strategy<Value = Op> {
     let worker = 0..3usize;
     prop_oneof![
-        4 => worker.clone().prop_map(Op::Lease),
+        4 => (worker.clone(), 1..4u32).prop_map(|(worker, units)| Op::Lease(worker, units)),
         1 => worker.clone().prop_map(Op::Renew),
         1 => worker.clone().prop_map(Op::Release),
         3 => worker.clone().prop_map(Op::Report),
@@ -173,26 +90,65 @@ struct TestWorker {
     transmissions: u64,
 }
 
+/// Where the log of a coordinator is.
+enum LogPlace {
+    Memory,
+    Folder(tempfile::TempDir),
+    Database {
+        runtime: Arc<Runtime>,
+        store: Arc<dyn WorkStore>,
+        job: String,
+    },
+}
+
+impl LogPlace {
+    fn folder() -> Self {
+        Self::Folder(tempfile::tempdir().unwrap())
+    }
+
+    /// Returns whether a log outlives its coordinator.
+    const fn is_durable(&self) -> bool {
+        !matches!(self, Self::Memory)
+    }
+
+    fn open(&self) -> Box<dyn EventLog> {
+        match self {
+            Self::Memory => Box::new(MemoryLog),
+            Self::Folder(folder) => {
+                let log = FolderLog::open(&RunFolder::open(folder.path()));
+                Box::new(log.unwrap())
+            }
+            Self::Database {
+                runtime,
+                store,
+                job,
+            } => {
+                let log = StoreLog::open(Arc::clone(store), job, runtime.handle().clone());
+                Box::new(runtime.block_on(log).unwrap())
+            }
+        }
+    }
+}
+
 struct World {
     coordinator: Coordinator<TestWork>,
     disk: Arc<Mutex<Disk>>,
     now_ms: Arc<AtomicU64>,
-    folder: Option<tempfile::TempDir>,
+    log: LogPlace,
     workers: [TestWorker; 3],
     /// The newest epoch of each unit.
     epochs: BTreeMap<UnitKey, u64>,
 }
 
 impl World {
-    fn new(on_disk: bool) -> Self {
-        let folder = on_disk.then(|| tempfile::tempdir().unwrap());
+    fn new(log: LogPlace) -> Self {
         let (disk, now_ms) = (Arc::default(), Arc::default());
-        let coordinator = open(folder.as_ref(), &disk, &now_ms);
+        let coordinator = open(log.open(), &disk, &now_ms, false);
         Self {
             coordinator,
             disk,
             now_ms,
-            folder,
+            log,
             workers: Default::default(),
             epochs: BTreeMap::new(),
         }
@@ -212,27 +168,32 @@ impl World {
         Err(refusal.error)
     }
 
-    fn lease(&mut self, worker: usize) -> bool {
+    fn ask(&self, worker: usize, units: u32) -> LeaseReply<ValidationTask> {
         let request = LeaseRequest {
             worker: format!("w{worker}"),
             source_digests: BTreeMap::new(),
+            units,
         };
-        let LeaseReply::Leased(lease) = self
-            .post::<LeaseReply<ValidationTask>>("lease", &request)
-            .unwrap()
-        else {
+        self.post("lease", &request).unwrap()
+    }
+
+    fn lease(&mut self, worker: usize, units: u32) -> bool {
+        let LeaseReply::Leased { leases } = self.ask(worker, units) else {
             return false;
         };
-        let newest = self.epochs.entry(lease.unit.clone()).or_insert(0);
-        // A log in memory is lost with its coordinator.
-        if self.folder.is_some() {
-            assert!(lease.epoch > *newest, "an epoch is issued twice");
+        assert!((1..=units as usize).contains(&leases.len()));
+        for lease in leases {
+            let newest = self.epochs.entry(lease.unit.clone()).or_insert(0);
+            // A log in memory is lost with its coordinator.
+            if self.log.is_durable() {
+                assert!(lease.epoch > *newest, "an epoch is issued twice");
+            }
+            *newest = lease.epoch;
+            self.workers[worker].held.push(LeaseName {
+                unit: lease.unit,
+                epoch: lease.epoch,
+            });
         }
-        *newest = lease.epoch;
-        self.workers[worker].held.push(LeaseName {
-            unit: lease.unit,
-            epoch: lease.epoch,
-        });
         true
     }
 
@@ -248,7 +209,7 @@ impl World {
 
     fn execute(&mut self, op: &Op) {
         match *op {
-            Op::Lease(worker) => drop(self.lease(worker)),
+            Op::Lease(worker, units) => drop(self.lease(worker, units)),
             Op::Renew(worker) => {
                 if let Some(lease) = self.workers[worker].held.last() {
                     let _ = self.post::<()>("renew", lease);
@@ -364,11 +325,11 @@ impl World {
     }
 
     fn restart(&mut self) {
-        // The log is open in one process at a time.
-        let spare = tempfile::tempdir().unwrap();
-        self.coordinator = open(Some(&spare), &Arc::default(), &self.now_ms);
-        self.coordinator = open(self.folder.as_ref(), &self.disk, &self.now_ms);
-        if self.folder.is_none() {
+        // The file of a log is open in one process at a time.
+        let spare = open(Box::new(MemoryLog), &Arc::default(), &self.now_ms, false);
+        drop(std::mem::replace(&mut self.coordinator, spare));
+        self.coordinator = open(self.log.open(), &self.disk, &self.now_ms, false);
+        if !self.log.is_durable() {
             // A coordinator without a log has another token, so earlier workers cannot reach it.
             self.workers = Default::default();
         }
@@ -376,14 +337,11 @@ impl World {
 }
 
 fn open(
-    folder: Option<&tempfile::TempDir>,
+    log: Box<dyn EventLog>,
     disk: &Arc<Mutex<Disk>>,
     now_ms: &Arc<AtomicU64>,
+    releases_idle_workers: bool,
 ) -> Coordinator<TestWork> {
-    let log = match folder {
-        Some(folder) => EventLog::in_folder(&RunFolder::open(folder.path())).unwrap(),
-        None => EventLog::in_memory(),
-    };
     let clock = Arc::clone(now_ms);
     let options = CoordinatorOptions {
         policy: POLICY,
@@ -395,14 +353,32 @@ fn open(
             nano_usd: disk.lock().unwrap().spent,
             tokens: 0,
         },
-        workers: 3,
+        workers: 1,
+        releases_idle_workers,
         clock: Arc::new(move || clock.load(Ordering::Relaxed)),
     };
     Coordinator::open(TestWork::new(disk), log, &options).unwrap()
 }
 
-fn check_interleaving(ops: &[Op], on_disk: bool) {
-    let mut world = World::new(on_disk);
+/// Executes many interleavings, each with another log.
+fn check_interleavings(cases: u32, place: impl Fn(u32) -> LogPlace) {
+    let config = ProptestConfig {
+        failure_persistence: None,
+        cases,
+        ..ProptestConfig::default()
+    };
+    let next = Cell::new(0);
+    let ops = prop::collection::vec(op(), 0..120);
+    let checked = TestRunner::new(config).run(&ops, |ops| {
+        next.set(next.get() + 1);
+        check_interleaving(&ops, place(next.get()));
+        Ok(())
+    });
+    checked.unwrap();
+}
+
+fn check_interleaving(ops: &[Op], log: LogPlace) {
+    let mut world = World::new(log);
     for op in ops {
         world.execute(op);
         let spent = world.disk.lock().unwrap().spent;
@@ -411,50 +387,135 @@ fn check_interleaving(ops: &[Op], on_disk: bool) {
     // A coordinator that starts again has units that it can try again, and a worker that neither
     // freezes nor ends completes them.
     world.execute(&Op::Restart);
-    while world.lease(0) {
-        let lease = world.workers[0].held.pop().unwrap();
-        assert_eq!(world.report(&lease), Ok(()));
+    while world.lease(0, 3) {
+        for lease in std::mem::take(&mut world.workers[0].held) {
+            let answer = world.report(&lease);
+            assert!(matches!(answer, Ok(()) | Err(WorkErrorCode::StaleLease)));
+        }
     }
     assert!(world.coordinator.is_over());
     assert_eq!(world.disk.lock().unwrap().results.len(), 4);
     assert!(world.coordinator.given_up().is_empty());
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn every_unit_gets_one_result_with_the_log_in_memory(ops in prop::collection::vec(op(), 0..120)) {
-        check_interleaving(&ops, false);
-    }
-}
-
-proptest! {
-    // Every event is synced to disk.
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 24, ..ProptestConfig::default() })]
-
-    #[test]
-    fn every_unit_gets_one_result_with_the_log_on_disk(ops in prop::collection::vec(op(), 0..120)) {
-        check_interleaving(&ops, true);
+/// Opens a database, and returns a function that returns its logs by their numbers.
+fn database(db: impl AsRef<Path>) -> impl Fn(u32) -> LogPlace {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build();
+    let runtime = Arc::new(runtime.unwrap());
+    let opened = runtime.block_on(Database::open(db.as_ref()));
+    let store = opened.unwrap().work();
+    move |log| LogPlace::Database {
+        runtime: Arc::clone(&runtime),
+        store: Arc::clone(&store),
+        job: format!("job {log}"),
     }
 }
 
 #[test]
+fn every_unit_gets_one_result_with_the_log_in_memory() {
+    check_interleavings(256, |_| LogPlace::Memory);
+}
+
+// Every event of the other logs is synced to disk.
+
+#[test]
+fn every_unit_gets_one_result_with_the_log_in_a_file() {
+    check_interleavings(24, |_| LogPlace::folder());
+}
+
+#[test]
+fn every_unit_gets_one_result_with_the_log_in_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    check_interleavings(24, database(folder.path().join("rhae.db")));
+}
+
+#[test]
+fn every_unit_gets_one_result_with_the_log_in_postgresql() {
+    let Some(server) = Postgres::start() else {
+        return;
+    };
+    check_interleavings(24, database(server.url()));
+}
+
+/// A coordinator that was frozen continues after another process has continued its log.
+fn check_replaced_coordinator(log: LogPlace) {
+    let mut world = World::new(log);
+    world.lease(0, 1);
+    let unit = world.workers[0].held[0].unit.clone();
+    let other = open(world.log.open(), &world.disk, &world.now_ms, false);
+    let request = LeaseRequest {
+        worker: "w1".to_owned(),
+        source_digests: BTreeMap::new(),
+        units: 1,
+    };
+    let body = serde_json::to_vec(&request).unwrap();
+    let answer = other.answer("/work/lease", &body).body;
+    assert!(answer.contains("\"epoch\":2"), "{answer}");
+    // The first coordinator accepts no result, and stops.
+    let renewed = world.post::<()>("renew", &LeaseName { unit, epoch: 1 });
+    assert_eq!(renewed, Err(WorkErrorCode::Failed));
+    assert!(world.coordinator.is_over() && !other.is_over());
+    let reason = "another coordinator has continued this work";
+    assert_eq!(world.coordinator.stopped().as_deref(), Some(reason));
+    assert!(matches!(
+        world.coordinator.end_all_workers(),
+        Err(DistributeError::Append(AppendError::Taken))
+    ));
+    assert_eq!(world.ask(0, 1), LeaseReply::Finished);
+}
+
+#[test]
+fn coordinator_that_was_replaced_stops() {
+    let folder = tempfile::tempdir().unwrap();
+    check_replaced_coordinator(database(folder.path().join("rhae.db"))(1));
+    if let Some(server) = Postgres::start() {
+        check_replaced_coordinator(database(server.url())(1));
+    }
+}
+
+#[test]
+fn groups_shrink_when_few_units_are_open() {
+    let mut world = World::new(LogPlace::Memory);
+    // Half of the four units, then a share of the rest for two workers.
+    assert!(world.lease(0, 9) && world.lease(1, 9));
+    assert_eq!(world.workers[0].held.len(), 2);
+    assert_eq!(world.workers[1].held.len(), 1);
+}
+
+#[test]
+fn one_idle_worker_stays_until_the_end() {
+    let mut world = World::new(LogPlace::Memory);
+    world.coordinator = open(Box::new(MemoryLog), &world.disk, &world.now_ms, true);
+    for _ in 0..4 {
+        assert!(world.lease(0, 1));
+    }
+    assert_eq!(world.ask(1, 1), LeaseReply::Wait);
+    assert_eq!(world.ask(2, 1), LeaseReply::Finished);
+    assert_eq!(world.ask(1, 1), LeaseReply::Wait);
+    // A worker that no longer asks is not counted on.
+    world.now_ms.fetch_add(10_000, Ordering::Relaxed);
+    assert_eq!(world.ask(2, 1), LeaseReply::Wait);
+    // It gets the units of a lost worker.
+    world.execute(&Op::EndWorker(0, LeaseLoss::NodeLost));
+    assert!(world.lease(2, 1));
+}
+
+#[test]
 fn log_of_a_lost_worker_reaches_the_next_one() {
-    let mut world = World::new(true);
-    world.lease(0);
+    let mut world = World::new(LogPlace::folder());
+    world.lease(0, 1);
     world.execute(&Op::Line(0));
     world.execute(&Op::Line(0));
     world.execute(&Op::EndWorker(0, LeaseLoss::NodeLost));
     world.execute(&Op::Restart);
-    let request = LeaseRequest {
-        worker: "w1".to_owned(),
-        source_digests: BTreeMap::new(),
-    };
-    let answer = world.post::<LeaseReply<ValidationTask>>("lease", &request);
-    let Ok(LeaseReply::Leased(lease)) = answer else {
+    let answer = world.ask(1, 1);
+    let LeaseReply::Leased { leases } = &answer else {
         panic!("{answer:?}")
     };
+    let lease = &leases[0];
     assert_eq!((lease.task.game_id.as_str(), lease.epoch), ("1:0 1:1", 2));
     // The lost worker awakes.
     let stale = &world.workers[0].held[0];

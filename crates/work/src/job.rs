@@ -3,7 +3,7 @@
 //! Functions that decide return events and change nothing. [`Job::apply`] is the only function that
 //! changes the state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rhae_protocol::{Digest, LeaseLoss, UnitKey, WorkCost, WorkEvent};
 
@@ -121,7 +121,12 @@ impl Job {
 
     /// Returns whether every unit has its result or is given up.
     pub fn is_finished(&self) -> bool {
-        self.phases(|phase| matches!(phase, Phase::Open | Phase::Leased { .. })) == 0
+        self.unfinished_units() == 0
+    }
+
+    /// Returns the number of units that are open or leased.
+    pub fn unfinished_units(&self) -> usize {
+        self.phases(|phase| matches!(phase, Phase::Open | Phase::Leased { .. }))
     }
 
     fn phases(&self, counts: impl Fn(&Phase) -> bool) -> usize {
@@ -151,13 +156,28 @@ impl Job {
     /// Leases the first open unit to a worker. Returns `None` if no unit is open. Call
     /// [`expire`](Self::expire) before.
     pub fn lease(&self, worker: &str, now_ms: u64) -> Option<WorkEvent> {
-        let (key, unit) = self.units().find(|(_, unit)| unit.phase == Phase::Open)?;
-        Some(WorkEvent::Leased {
+        self.lease_group(worker, now_ms, 1).pop()
+    }
+
+    /// Leases up to `limit` open units to a worker, which executes them in this order.
+    pub fn lease_group(&self, worker: &str, now_ms: u64, limit: usize) -> Vec<WorkEvent> {
+        let open = self.units().filter(|(_, unit)| unit.phase == Phase::Open);
+        let lease = |(key, unit): (&UnitKey, &UnitState)| WorkEvent::Leased {
             unit: key.clone(),
             epoch: unit.epoch + 1,
             worker: worker.to_owned(),
             until_ms: now_ms.saturating_add(self.policy.duration_ms),
-        })
+        };
+        open.take(limit).map(lease).collect()
+    }
+
+    /// Returns the number of workers that have a unit.
+    pub fn workers(&self) -> usize {
+        let leased = self.units.values().filter_map(|unit| match &unit.phase {
+            Phase::Leased { worker, .. } => Some(worker),
+            _ => None,
+        });
+        leased.collect::<BTreeSet<_>>().len()
     }
 
     /// Ends the leases that were not renewed in time.
@@ -170,14 +190,26 @@ impl Job {
         self.lose(reason, |worker, _| worker == ended)
     }
 
+    /// Ends leases. A worker executes its units in their order, so only the first one was in progress.
+    /// The others are returned and do not count as lost.
     fn lose(&self, reason: LeaseLoss, is_lost: impl Fn(&str, u64) -> bool) -> Vec<WorkEvent> {
-        let lost = self.units().filter(|(_, unit)| {
-            matches!(&unit.phase, Phase::Leased { worker, until_ms } if is_lost(worker, *until_ms))
+        let mut ended = BTreeSet::new();
+        let lost = self.units().filter_map(|(key, unit)| match &unit.phase {
+            Phase::Leased { worker, until_ms } if is_lost(worker, *until_ms) => {
+                Some((key.clone(), unit.epoch, worker.as_str()))
+            }
+            _ => None,
         });
-        lost.map(|(key, unit)| WorkEvent::Lost {
-            unit: key.clone(),
-            epoch: unit.epoch,
-            reason,
+        lost.map(|(unit, epoch, worker)| {
+            if ended.insert(worker) {
+                WorkEvent::Lost {
+                    unit,
+                    epoch,
+                    reason,
+                }
+            } else {
+                WorkEvent::Released { unit, epoch }
+            }
         })
         .collect()
     }

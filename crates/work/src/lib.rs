@@ -4,7 +4,7 @@
 //! A [`Unit`] is one play of a run; its key is a hash of everything that determines its result. A
 //! [`Job`] is the state of all units. A coordinator asks the job for a decision, appends the returned
 //! [`WorkEvent`]s to its log, and only then applies them and answers. A coordinator that restarts
-//! applies its log and continues.
+//! applies its log and continues. An [`EventLog`] is a file, a database or memory.
 //!
 //! # Invariants
 //!
@@ -48,6 +48,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod event_log;
 mod job;
 mod rejection;
 mod settings;
@@ -56,6 +57,7 @@ mod spending;
 mod tests;
 mod unit;
 
+pub use event_log::{AppendError, EventLog};
 pub use job::{Job, LeasePolicy, Phase, UnitState};
 pub use rejection::{LogError, Rejection};
 pub use rhae_protocol::WorkEvent;

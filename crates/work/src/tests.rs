@@ -14,7 +14,8 @@ const POLICY: LeasePolicy = LeasePolicy {
 /// What workers, clocks and machines do. A worker that is not mentioned is frozen.
 #[derive(Clone, Debug)]
 enum Op {
-    Lease(usize),
+    /// The worker asks for a number of units.
+    Lease(usize, usize),
     Renew(usize),
     Release(usize),
     /// The worker reports its oldest lease, however stale.
@@ -33,7 +34,7 @@ enum Op {
 fn op() -> impl Strategy<Value = Op> {
     let worker = 0..3usize;
     prop_oneof![
-        4 => worker.clone().prop_map(Op::Lease),
+        4 => (worker.clone(), 1..4usize).prop_map(|(worker, units)| Op::Lease(worker, units)),
         1 => worker.clone().prop_map(Op::Renew),
         1 => worker.clone().prop_map(Op::Release),
         3 => worker.clone().prop_map(Op::Report),
@@ -112,9 +113,9 @@ impl World {
 
     fn execute(&mut self, op: &Op) {
         match *op {
-            Op::Lease(worker) => {
+            Op::Lease(worker, units) => {
                 let name = format!("w{worker}");
-                if let Some(event) = self.job.lease(&name, self.now_ms) {
+                for event in self.job.lease_group(&name, self.now_ms, units) {
                     let WorkEvent::Leased { unit, epoch, .. } = &event else {
                         panic!("{event:?}")
                     };
@@ -160,6 +161,9 @@ impl World {
             }
             Op::EndWorker(worker, reason) => {
                 let events = self.job.end_worker(&format!("w{worker}"), reason);
+                let is_lost = |event: &&WorkEvent| matches!(event, WorkEvent::Lost { .. });
+                let lost = events.iter().filter(is_lost).count();
+                assert!(lost <= 1, "only one unit was in progress: {events:?}");
                 events.into_iter().for_each(|event| self.append(event));
             }
             Op::Restart => {
@@ -240,7 +244,7 @@ proptest! {
         world.now_ms += POLICY.duration_ms;
         world.execute(&Op::Expire);
         while !world.job.is_finished() {
-            world.execute(&Op::Lease(0));
+            world.execute(&Op::Lease(0, 1));
             let (unit, epoch) = world.held[0].pop().expect("an unfinished job has an open unit");
             assert_eq!(world.report(&unit, epoch), Ok(true));
             world.check();
@@ -259,10 +263,10 @@ proptest! {
 #[test]
 fn frozen_worker_reports_too_late() {
     let mut world = World::new();
-    world.execute(&Op::Lease(0));
+    world.execute(&Op::Lease(0, 1));
     world.now_ms = 60_000;
     world.execute(&Op::Expire);
-    world.execute(&Op::Lease(1));
+    world.execute(&Op::Lease(1, 1));
     let unit = keys().remove(0);
     let stale = Rejection::StaleLease {
         epoch: 1,
@@ -280,7 +284,7 @@ fn frozen_worker_reports_too_late() {
 #[test]
 fn expired_lease_is_accepted_until_its_unit_is_leased_again() {
     let mut world = World::new();
-    world.execute(&Op::Lease(0));
+    world.execute(&Op::Lease(0, 1));
     world.now_ms = 90_000;
     world.execute(&Op::Expire);
     assert_eq!(world.report(&keys()[0], 1), Ok(true));
@@ -289,9 +293,9 @@ fn expired_lease_is_accepted_until_its_unit_is_leased_again() {
 #[test]
 fn reservations_of_a_lost_worker_count_until_they_are_settled() {
     let mut world = World::new();
-    world.execute(&Op::Lease(0));
+    world.execute(&Op::Lease(0, 1));
     world.execute(&Op::Reserve(0, 700));
-    world.execute(&Op::Lease(1));
+    world.execute(&Op::Lease(1, 1));
     let (unit, epoch) = world.held[1][0].clone();
     let worst = |nano_usd| WorkCost {
         nano_usd,
@@ -314,7 +318,7 @@ fn reservations_of_a_lost_worker_count_until_they_are_settled() {
 #[test]
 fn stored_result_without_an_event_is_adopted() {
     let mut world = World::new();
-    world.execute(&Op::Lease(0));
+    world.execute(&Op::Lease(0, 1));
     let unit = keys().remove(0);
     let event = world.job.adopt(&unit).unwrap();
     world.append(event);
@@ -374,7 +378,7 @@ fn lost_machine_is_no_failure_of_the_unit() {
 #[test]
 fn money_of_a_lost_lease_is_counted_as_discarded() {
     let mut world = World::new();
-    world.execute(&Op::Lease(0));
+    world.execute(&Op::Lease(0, 1));
     world.execute(&Op::Reserve(0, 300));
     world.now_ms = 60_000;
     world.execute(&Op::Expire);
@@ -384,11 +388,11 @@ fn money_of_a_lost_lease_is_counted_as_discarded() {
         0,
         "nobody else has it"
     );
-    world.execute(&Op::Lease(0));
+    world.execute(&Op::Lease(0, 1));
     world.execute(&Op::Reserve(0, 300));
     world.now_ms = 120_000;
     world.execute(&Op::Expire);
-    world.execute(&Op::Lease(1));
+    world.execute(&Op::Lease(1, 1));
     world.execute(&Op::Settle(0, 10));
     assert_eq!(world.job.spent_discarded().nano_usd, 30);
     assert_eq!(world.job.spent().nano_usd, 180);
@@ -417,4 +421,22 @@ fn tokens_have_a_limit_too() {
     assert!(job.reserve(&unit, 1, worst(10)).is_ok());
     let refused = job.reserve(&unit, 1, worst(11)).unwrap_err().to_string();
     assert!(refused.contains("0 of 10 tokens"), "{refused}");
+}
+
+#[test]
+fn only_the_unit_in_progress_counts_as_failed_with_its_worker() {
+    let mut world = World::new();
+    world.execute(&Op::Lease(0, 3));
+    let [first, second, third, _] = &keys()[..] else {
+        panic!("there are four units")
+    };
+    assert_eq!(world.report(first, 1), Ok(true));
+    world.execute(&Op::EndWorker(0, LeaseLoss::WorkerEnded));
+    let failures = |unit: &UnitKey| world.job.unit(unit).unwrap().failures;
+    assert_eq!((failures(second), failures(third)), (1, 0));
+    assert_eq!(world.job.open_units(), 3);
+    // The other units were only waiting, and are leased again under the next epoch.
+    let leases = world.job.lease_group("w1", 0, 9);
+    assert_eq!(leases.len(), 3);
+    assert!(matches!(&leases[1], WorkEvent::Leased { unit, epoch: 2, .. } if unit == third));
 }

@@ -14,10 +14,11 @@ use crate::output;
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae bench work
-  rhae bench work --on local:2 --on ray:127.0.0.1:6379 --python venv/bin/python
+  rhae bench work --on local:2 --on slurm --on ray:127.0.0.1:6379 --python venv/bin/python
   rhae bench work --on slurm --units 4")]
 pub(crate) struct WorkArgs {
-    /// Engine of `rhae run --on`; may be repeated [default: local with --workers]
+    /// Engine of `rhae run --on`; may be repeated. One that cannot start here is skipped and named
+    /// [default: local with --workers, slurm and ray]
     #[arg(long, value_name = "ENGINE")]
     on: Vec<String>,
     /// Number of workers
@@ -50,7 +51,8 @@ pub(crate) fn run(args: &WorkArgs) -> Result<ExitCode> {
         arguments.extend(["--python".into(), python.into()]);
     }
     let engines = if args.on.is_empty() {
-        vec![format!("local:{}", args.workers)]
+        let local = format!("local:{}", args.workers);
+        vec![local, "slurm".to_owned(), "ray".to_owned()]
     } else {
         args.on.clone()
     };

@@ -10,7 +10,7 @@ use rhae_inspect::{
     DistributedExploration, ExploreOptions, InspectError, LevelExecutor, LevelOutputs, LevelResult,
 };
 use rhae_protocol::ExplorationWork;
-use rhae_work_service::{Coordinator, CoordinatorOptions, EventLog};
+use rhae_work_service::{Coordinator, MemoryLog};
 
 use crate::hosted_games::HostedGamesArgs;
 use crate::on::{Engine, OnArgs, Place, absolute, distribute, temporary_folder};
@@ -50,8 +50,7 @@ pub(super) fn run(
         arguments: hosted.as_flags(),
         python: hosted.python.as_deref(),
     };
-    let options = CoordinatorOptions::default();
-    let coordinator = Coordinator::open(work, EventLog::in_memory(), &options)?;
+    let coordinator = Coordinator::open(work, Box::new(MemoryLog), &place.coordinator_options())?;
     let coordinator = Arc::new(coordinator);
     distribute(&coordinator, &place, interrupt, &mut || {
         let explored = coordinator.workload().explored();

@@ -8,7 +8,6 @@ use anyhow::Result;
 use rhae_harness::{
     LocatedRun, Progress, Results, RunPreview, RunWork, SlurmRequest, recorded_results,
 };
-use rhae_work_service::CoordinatorOptions;
 
 use crate::hosted_games::HostedGamesArgs;
 use crate::on::{Engine, Place, SLURM_TASKS, command_without_place, distribute};
@@ -73,10 +72,7 @@ pub(super) fn execute(
         arguments,
         python: hosted.python.as_deref(),
     };
-    let options = CoordinatorOptions {
-        workers: place.worker_count(),
-        ..CoordinatorOptions::default()
-    };
+    let options = place.coordinator_options();
     let coordinator = Arc::new(RunWork::coordinate(run, options)?);
     let work = coordinator.workload();
     let worked = distribute(&coordinator, &place, interrupt, &mut || {

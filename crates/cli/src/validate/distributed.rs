@@ -8,7 +8,7 @@ use indicatif::ProgressBar;
 use rhae_engine::{Catalog, GameInfo};
 use rhae_inspect::{DistributedValidation, EnvironmentExecutor, ValidationOptions, VerifyCommand};
 use rhae_protocol::{UnitKey, ValidationWork};
-use rhae_work_service::{Coordinator, CoordinatorOptions, EventLog};
+use rhae_work_service::{Coordinator, MemoryLog};
 
 use crate::hosted_games::HostedGamesArgs;
 use crate::on::{Engine, OnArgs, Place, absolute, distribute, temporary_folder};
@@ -43,8 +43,7 @@ pub(super) fn run(
         arguments: hosted.as_flags(),
         python: hosted.python.as_deref(),
     };
-    let options = CoordinatorOptions::default();
-    let coordinator = Coordinator::open(work, EventLog::in_memory(), &options)?;
+    let coordinator = Coordinator::open(work, Box::new(MemoryLog), &place.coordinator_options())?;
     let coordinator = Arc::new(coordinator);
     distribute(&coordinator, &place, interrupt, &mut || {
         bar.set_position(coordinator.finished_units() as u64);

@@ -466,3 +466,49 @@ fn joined_workers_outlive_a_killed_coordinator() {
     assert!(worker.out.contains("reported"), "{}", worker.out);
     assert!(!token.exists());
 }
+
+#[test]
+fn preempted_worker_of_a_model_passes_on_its_paid_answers() {
+    let (temp, server) = model_folder(Duration::from_millis(60));
+    let folder = temp.path();
+    let run = [&PLAY[..], &["--on", "join", "--workers", "1", "--json"]].concat();
+    let log = fs::File::create(folder.join("log")).unwrap();
+    let mut run = with_key(folder, &run).stderr(log).spawn().unwrap();
+    let url = loop {
+        assert!(run.try_wait().unwrap().is_none(), "the run ended");
+        let log = fs::read_to_string(folder.join("log")).unwrap();
+        if log.contains("--token-file") {
+            let url = log
+                .split_whitespace()
+                .find(|word| word.starts_with("http://"));
+            break url.unwrap().to_owned();
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let work = ["work", "--join", &url, "--token-file", "r/work-token"];
+    let mut preempted = with_key(folder, &work).spawn().unwrap();
+    while server.served().len() < 5 {
+        assert!(preempted.try_wait().unwrap().is_none(), "the worker ended");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let id = preempted.id().to_string();
+    let sent = Command::new("kill").args(["-USR1", &id]).status();
+    assert!(sent.unwrap().success());
+    let ended: Outcome = preempted.wait_with_output().unwrap().into();
+    ended.succeeded();
+    let leases = lines(&folder.join("r/leases.jsonl"));
+    assert_eq!(count(&leases, "released"), 1);
+    outcome(with_key(folder, &work)).succeeded();
+    let summary: Outcome = run.wait_with_output().unwrap().into();
+    let summary = summary.succeeded().json();
+    assert_eq!(summary["finished"], true);
+    // At most the request in flight is sent again.
+    let spent = &summary["spent"];
+    let uncounted = spent["uncounted"].as_u64().unwrap_or(0);
+    assert!(uncounted <= 1, "{spent}");
+    assert_eq!(spent["calls"].as_u64(), Some(20 + uncounted), "{spent}");
+    let possibly_paid = spent["possibly_paid_usd"].as_f64().unwrap_or(0.0);
+    let known = spent["cost_usd"].as_f64().unwrap() + possibly_paid;
+    assert!(billed_usd(&server.served()) <= known + 1e-9, "{spent}");
+    assert_eq!(count(&lines(&folder.join("r/leases.jsonl")), "lost"), 0);
+}

@@ -184,13 +184,13 @@ fn on_path(program: &str) -> bool {
 }
 
 fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
-    for _ in 0..1200 {
+    for _ in 0..2400 {
         if is_there() {
             return;
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    panic!("no {what} within a minute");
+    panic!("no {what} within two minutes");
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {
@@ -223,6 +223,8 @@ fn array_with_requeued_tasks_equals_a_local_run() {
     .concat();
     let run = cluster
         .rhae(&slurm)
+        // Slurm sends the signal 90 seconds before this limit, in minutes.
+        .env("SBATCH_TIMELIMIT", "2")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -250,14 +252,20 @@ fn array_with_requeued_tasks_equals_a_local_run() {
     assert!(!stored.iter().any(|file| has(file, "hidden")));
     // One task is requeued by the site, the other gets the signal that precedes its time limit.
     cluster.output("scontrol", &["requeue", first]);
-    cluster.output("scancel", &["--batch", "--signal=USR1", second]);
     let job = |task: &str| {
         let job = cluster.output("scontrol", &["show", "job", task]);
         job.contains("JobState=PENDING") && job.contains("Restarts=1")
     };
     wait_for("requeued tasks", || job(first) && job(second));
     fs::remove_file(work.join("hold")).unwrap();
-    for task in [first, second] {
+    let pending = [
+        "--noheader",
+        "--array",
+        "--states=pending",
+        "--name=rhae",
+        "--format=%i",
+    ];
+    for task in cluster.output("squeue", &pending).lines() {
         // By default, Slurm starts a requeued task after two minutes. In the second of its requeue, a node
         // refuses it.
         let job = format!("JobId={task}");
@@ -275,7 +283,7 @@ fn array_with_requeued_tasks_equals_a_local_run() {
 }
 
 #[test]
-fn evaluation_by_an_array_of_workers_equals_a_local_one() {
+fn evaluation_and_bench_by_an_array_of_workers() {
     let temp = tempfile::tempdir().unwrap();
     let Some(cluster) = Cluster::start(temp.path()) else {
         return;
@@ -294,6 +302,24 @@ fn evaluation_by_an_array_of_workers_equals_a_local_one() {
     assert_eq!(submission("local"), submission("r"));
     let leases = fs::read_to_string(work.join("r/leases.jsonl")).unwrap();
     assert!(leases.contains("\"worker\":\"slurm-"), "{leases}");
+    let bench = [
+        "bench",
+        "work",
+        "--on",
+        "slurm:main",
+        "--short-units",
+        "4",
+        "--units",
+        "2",
+        "--unit-seconds",
+        "0.2",
+        "--json",
+    ];
+    let bench: Outcome = cluster.rhae(&bench).output().unwrap().into();
+    let bench = bench.succeeded().json();
+    assert_eq!(bench["rows"][1]["engine"], "slurm:main");
+    assert!(bench["rows"][1]["efficiency"].as_f64().unwrap() > 0.0);
+    assert_eq!(bench["skipped"].as_array().unwrap().len(), 0);
     // The array is cancelled, and its token is deleted.
     wait_for("the end of the array", || {
         cluster

@@ -165,3 +165,84 @@ fn flags_that_do_not_fit_are_refused() {
     let work = ["work", "--join", "http://127.0.0.1:1", "--token-file"];
     rhae(folder, &[&work[..], &["missing"]].concat()).failed_with("cannot read the token");
 }
+
+/// Sends a signal to a process.
+fn signal(process: &std::process::Child, signal: &str) {
+    let id = process.id().to_string();
+    let sent = Command::new("kill").args([signal, &id]).status();
+    assert!(sent.unwrap().success());
+}
+
+#[test]
+fn preempted_worker_returns_its_play_and_ends() {
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path();
+    fs::write(folder.join("hold"), "").unwrap();
+    let joined = [&HELD[..HELD.len() - 1], &["join", "--json"]].concat();
+    let run = command(folder, &joined)
+        .stdout(Stdio::piped())
+        .stderr(fs::File::create(folder.join("log")).unwrap())
+        .spawn()
+        .unwrap();
+    let wait_for = |what: &str, is_there: &dyn Fn() -> bool| {
+        for _ in 0..6000 {
+            if is_there() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("no {what} within a minute");
+    };
+    let log = || fs::read_to_string(folder.join("log")).unwrap();
+    wait_for("address", &|| log().contains("--token-file"));
+    let text = log();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let url = words
+        .iter()
+        .find(|word| word.starts_with("http://"))
+        .unwrap();
+    let of = |event: &str| {
+        let leases = leases(folder);
+        leases.iter().filter(|line| line["event"] == event).count()
+    };
+    let work = ["work", "--join", url, "--token-file", "r/work-token"];
+    let start = || {
+        let mut work = command(folder, &work);
+        work.stdout(Stdio::piped()).stderr(Stdio::piped());
+        work.spawn().unwrap()
+    };
+    // Slurm sends SIGUSR1 before a time limit and SIGTERM when another job needs the node.
+    for (preempted, name) in [(1, "-USR1"), (2, "-TERM")] {
+        let worker = start();
+        wait_for("lease", &|| of("leased") == preempted);
+        wait_for("agent", &|| {
+            let parents = fs::read_to_string(folder.join("parents")).unwrap_or_default();
+            parents.lines().count() == preempted
+        });
+        signal(&worker, name);
+        let ended: Outcome = worker.wait_with_output().unwrap().into();
+        assert!(ended.succeeded().out.contains("0 units reported"));
+        assert_eq!(of("released"), preempted);
+    }
+    assert_eq!(of("lost"), 0);
+    fs::remove_file(folder.join("hold")).unwrap();
+    let worker: Outcome = start().wait_with_output().unwrap().into();
+    assert!(worker.succeeded().out.contains("3 units reported"));
+    let outcome: Outcome = run.wait_with_output().unwrap().into();
+    let mut summary = outcome.succeeded().json();
+    let mut local = rhae(
+        folder,
+        &[&HELD[..7], &["--out", "local", "--json"]].concat(),
+    )
+    .json();
+    without_volatile(&mut local);
+    without_volatile(&mut summary);
+    assert_eq!(local, summary);
+    let committed = leases(folder);
+    let committed = committed.iter().filter(|line| line["event"] == "committed");
+    let epochs: Vec<u64> = committed
+        .map(|line| line["epoch"].as_u64().unwrap())
+        .collect();
+    // The play that was returned twice has its third lease.
+    assert_eq!(epochs, [3, 1, 1]);
+}

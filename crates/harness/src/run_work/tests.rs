@@ -80,13 +80,14 @@ fn lease(coordinator: &RunCoordinator, worker: &str) -> LeaseReply<PlayTask> {
     let request = LeaseRequest {
         worker: worker.to_owned(),
         source_digests: BTreeMap::new(),
+        units: 1,
     };
     post(coordinator, "lease", &request).unwrap()
 }
 
 fn leased(coordinator: &RunCoordinator, worker: &str) -> Lease {
     match lease(coordinator, worker) {
-        LeaseReply::Leased(lease) => lease,
+        LeaseReply::Leased { mut leases } => leases.remove(0),
         other => panic!("{other:?}"),
     }
 }
@@ -229,6 +230,7 @@ fn worker_with_other_games_is_refused() {
     let request = |digest: &str| LeaseRequest {
         worker: "w".to_owned(),
         source_digests: BTreeMap::from([("kq19-v1".to_owned(), digest.to_owned())]),
+        units: 1,
     };
     let refused = post::<LeaseReply<PlayTask>>(&coordinator, "lease", &request("bb"));
     assert_eq!(refused, Err(OtherSoftware));

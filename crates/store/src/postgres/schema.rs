@@ -13,8 +13,8 @@ use crate::StoreError;
 /// The advisory lock that a server holds while it migrates the schema: "Rhae" in ASCII.
 const MIGRATION_LOCK: i64 = 0x5268_6165;
 
-const MIGRATIONS: [&str; 8] = [
-    FIRST, VISITORS, USAGE, SOURCES, KEY_LIMITS, SHARES, STUDIES, BOARDS,
+const MIGRATIONS: [&str; 9] = [
+    FIRST, VISITORS, USAGE, SOURCES, KEY_LIMITS, SHARES, STUDIES, BOARDS, WORK,
 ];
 
 /// `uses` is separate from `cards`, so that recording a use does not conflict with transactions
@@ -194,6 +194,16 @@ const BOARDS: &str = "
         name    text NOT NULL,
         content text NOT NULL,
         PRIMARY KEY (board, name)
+    );
+";
+
+/// Adds the logs of coordinators.
+const WORK: &str = "
+    CREATE TABLE rhae.work_events (
+        job   text NOT NULL,
+        seq   bigint NOT NULL,
+        event text NOT NULL,
+        PRIMARY KEY (job, seq)
     );
 ";
 

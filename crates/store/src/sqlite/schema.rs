@@ -11,7 +11,7 @@ use crate::sqlite::readers::number;
 /// Marks the file as a database of this application: "Rhae" in ASCII.
 const APPLICATION_ID: i64 = 0x5268_6165;
 
-const MIGRATIONS: [&str; 11] = [
+const MIGRATIONS: [&str; 12] = [
     CARDS_AND_PLAYS,
     COUNTS,
     REQUESTS,
@@ -23,6 +23,7 @@ const MIGRATIONS: [&str; 11] = [
     SHARES,
     STUDIES,
     BOARDS,
+    WORK,
 ];
 
 const CARDS_AND_PLAYS: &str = "
@@ -198,6 +199,16 @@ const BOARDS: &str = "
         name    TEXT NOT NULL,
         content TEXT NOT NULL,
         PRIMARY KEY (board, name)
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// Adds the logs of coordinators.
+const WORK: &str = "
+    CREATE TABLE work_events (
+        job   TEXT NOT NULL,
+        seq   INTEGER NOT NULL,
+        event TEXT NOT NULL,
+        PRIMARY KEY (job, seq)
     ) STRICT, WITHOUT ROWID;
 ";
 

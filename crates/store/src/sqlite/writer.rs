@@ -22,11 +22,11 @@ use crate::sqlite::counts::Counts;
 use crate::sqlite::keys::{self, KeyCommand};
 use crate::sqlite::readers::{all, first, number};
 use crate::sqlite::shares::{self, ShareCommand};
-use crate::sqlite::{HEAD, boards, requests, rows, studies};
+use crate::sqlite::{HEAD, boards, requests, rows, studies, work_logs};
 use crate::usage;
 use crate::{
     BoardAppend, CardId, CardKey, IdempotencyKey, NewCard, NewPlay, PlayId, PlayKey, Snapshot,
-    StaleCutoffs, StoreError, StudyAppend,
+    StaleCutoffs, StoreError, StudyAppend, WorkAppend,
 };
 
 /// The maximum number of commands per transaction, which bounds the latency of the first command.
@@ -51,6 +51,7 @@ pub(crate) enum Command {
     Share(ShareCommand),
     AppendStudy(Box<StudyAppend>),
     AppendBoard(Box<BoardAppend>),
+    AppendWork(Box<WorkAppend>),
 }
 
 pub(crate) struct Append {
@@ -166,6 +167,7 @@ const fn is_failure(error: &StoreError) -> bool {
             | StoreError::TooManyShares(_)
             | StoreError::StudyConflict(_)
             | StoreError::BoardConflict(_)
+            | StoreError::WorkConflict(_)
     )
 }
 
@@ -203,6 +205,9 @@ impl Batch<'_> {
             }
             Command::AppendBoard(append) => {
                 boards::append(self.connection, &append).map(|()| Output::Nothing)
+            }
+            Command::AppendWork(append) => {
+                work_logs::append(self.connection, &append).map(|()| Output::Nothing)
             }
             Command::Append(append) => self.append(&append),
             Command::SaveSnapshot { play, snapshot } => self.save_snapshot(play, &snapshot),

@@ -60,6 +60,8 @@ async fn fill(fixture: &Fixture) {
     fixture.studies.append_study(study).await.unwrap();
     let board = crate::boards::append("main", 0, 2);
     fixture.boards.append_board(board).await.unwrap();
+    let work = crate::work_logs::append("job", 0, 2);
+    fixture.work.append_work(work).await.unwrap();
 }
 
 fn api_key() -> Key {
@@ -245,7 +247,7 @@ async fn backup_keeps_an_old_schema_and_restoration_migrates_it() {
     open(&at("rhae.db")).await.close().await;
     crate::files::sql(
         &at("rhae.db"),
-        "DROP TABLE shares; DROP TABLE study_events; DROP TABLE study_files; DROP TABLE board_events; DROP TABLE board_files; PRAGMA user_version = 8",
+        "DROP TABLE shares; DROP TABLE study_events; DROP TABLE study_files; DROP TABLE board_events; DROP TABLE board_files; DROP TABLE work_events; PRAGMA user_version = 8",
     );
     let counts = Database::backup(&at("rhae.db"), &at("backup.db"))
         .await
@@ -261,5 +263,5 @@ async fn backup_keeps_an_old_schema_and_restoration_migrates_it() {
     Database::restore(&at("backup.db"), &at("new.db"))
         .await
         .unwrap();
-    assert_eq!(version("new.db"), 11);
+    assert_eq!(version("new.db"), 12);
 }

@@ -19,14 +19,14 @@ async fn newer_schema_and_foreign_files_are_rejected_unchanged() {
         refused,
         StoreError::NewerSchema {
             found: 99,
-            known: 11
+            known: 12
         }
     );
     assert!(
         refused.to_string().contains("use a newer binary"),
         "{refused}"
     );
-    sql(&path, "PRAGMA user_version = 11");
+    sql(&path, "PRAGMA user_version = 12");
     open(&path).await.close().await;
 
     let path = folder.path().join("other.db");
@@ -55,7 +55,7 @@ async fn file_with_the_first_schema_is_migrated() {
     let store = open(&path).await;
     let (card, play) = card_with_play(&store).await;
     store.close().await;
-    let first = "DROP INDEX cards_open_by_owner; DROP TABLE study_events; DROP TABLE study_files; DROP TABLE board_events; DROP TABLE board_files; DROP TABLE shares; DROP TABLE api_keys; DROP TABLE requests; DROP TABLE snapshots; DROP TABLE runs;
+    let first = "DROP INDEX cards_open_by_owner; DROP TABLE study_events; DROP TABLE study_files; DROP TABLE board_events; DROP TABLE board_files; DROP TABLE work_events; DROP TABLE shares; DROP TABLE api_keys; DROP TABLE requests; DROP TABLE snapshots; DROP TABLE runs;
                  ALTER TABLE cards DROP COLUMN lasting; ALTER TABLE plays DROP COLUMN source_digest;
                  PRAGMA user_version = 1";
     sql(&path, first);

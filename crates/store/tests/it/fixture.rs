@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rhae_store::{
     BoardStore, KeyStore, PostgresAddress, PostgresStore, ShareStore, SqliteOptions, SqliteStore,
-    Store, StudyStore,
+    Store, StudyStore, WorkStore,
 };
 use rhae_testkit::Postgres;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -19,6 +19,7 @@ pub(crate) struct Fixture {
     pub(crate) shares: Arc<dyn ShareStore>,
     pub(crate) studies: Arc<dyn StudyStore>,
     pub(crate) boards: Arc<dyn BoardStore>,
+    pub(crate) work: Arc<dyn WorkStore>,
     commits: Box<dyn Fn() -> u64>,
     backend: Backend,
 }
@@ -34,13 +35,14 @@ impl Fixture {
         let store = Arc::new(open(&folder).await);
         let (commits, keys) = (Arc::clone(&store), Arc::clone(&store));
         let (shares, studies) = (Arc::clone(&store), Arc::clone(&store));
-        let boards = Arc::clone(&store);
+        let (boards, work) = (Arc::clone(&store), Arc::clone(&store));
         Self {
             store,
             keys,
             shares,
             studies,
             boards,
+            work,
             commits: Box::new(move || commits.commits()),
             backend: Backend::Sqlite(folder),
         }
@@ -56,13 +58,14 @@ impl Fixture {
         sql(&server, clock).await;
         let (commits, keys) = (Arc::clone(&store), Arc::clone(&store));
         let (shares, studies) = (Arc::clone(&store), Arc::clone(&store));
-        let boards = Arc::clone(&store);
+        let (boards, work) = (Arc::clone(&store), Arc::clone(&store));
         Some(Self {
             store,
             keys,
             shares,
             studies,
             boards,
+            work,
             commits: Box::new(move || commits.commits()),
             backend: Backend::Postgres(server),
         })

@@ -22,6 +22,7 @@ mod snapshots;
 mod studies;
 mod summaries;
 mod usage;
+mod work_logs;
 
 use std::path::Path;
 

@@ -82,7 +82,7 @@ async fn migration_counts_the_entries_of_older_files() {
     store.close().await;
     crate::files::sql(
         &path,
-        "DROP TABLE study_events; DROP TABLE study_files; DROP TABLE board_events; DROP TABLE board_files; DROP TABLE shares; DROP INDEX api_keys_by_hash;
+        "DROP TABLE study_events; DROP TABLE study_files; DROP TABLE board_events; DROP TABLE board_files; DROP TABLE work_events; DROP TABLE shares; DROP INDEX api_keys_by_hash;
          ALTER TABLE api_keys DROP COLUMN expires_ms; ALTER TABLE api_keys DROP COLUMN requests_per_minute;
          ALTER TABLE api_keys DROP COLUMN open_cards; ALTER TABLE api_keys DROP COLUMN plays_per_card;
          ALTER TABLE api_keys DROP COLUMN stored_bytes; ALTER TABLE api_keys DROP COLUMN key_lifetime_ms;

@@ -8,7 +8,6 @@ use std::sync::atomic::Ordering;
 use anyhow::Result;
 use rhae_eval::{EvalWork, PreparedEval, TaskExecutor, estimate, parser_of};
 use rhae_protocol::{EvalEnd, EvaluationWork};
-use rhae_work_service::CoordinatorOptions;
 
 use super::{EvalArgs, host, show};
 use crate::arc::data::DataArgs;
@@ -45,10 +44,7 @@ pub(super) fn run(args: &EvalArgs, engine: &Engine, prepared: PreparedEval) -> R
         arguments,
         python: args.python.as_deref(),
     };
-    let options = CoordinatorOptions {
-        workers: place.worker_count(),
-        ..CoordinatorOptions::default()
-    };
+    let options = place.coordinator_options();
     let parser = parser_of(prepared.config.parser);
     let resumed = args.resume.is_some();
     let coordinator = EvalWork::coordinate(prepared, parser, args.retry_failed, resumed, options)?;

@@ -46,6 +46,8 @@ fn bench_work_document() {
         "2",
         "--unit-seconds",
         "0.1",
+        "--on",
+        "local:2",
     ];
     measured().document("bench work", "", &short);
 }
