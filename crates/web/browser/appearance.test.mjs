@@ -1,7 +1,8 @@
 /** Tests of the appearance of the pages: themes, accessibility, error pages, long plays, and pages without JavaScript. */
 
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
@@ -219,4 +220,59 @@ test("scorecards and recordings are available without JavaScript", async () => {
   const path = join(server.folder, "downloaded.jsonl");
   writeFileSync(path, readFileSync(await file.path()));
   assert.match(server.run("replay", "verify", path), /verified/);
+});
+
+test("the gallery shows thirty environments side by side, and filters them", async () => {
+  // Fifteen copies of the game of the hosting protocol, which needs no package, next to the built-in environments.
+  const source = readFileSync(new URL("../../../examples/protocol-game/nm33/v1/game.py", import.meta.url), "utf8");
+  const folder = mkdtempSync(join(tmpdir(), "rhae-gallery-"));
+  for (let at = 0; at < 15; at++) {
+    const name = `gal${"abcdefghijklmno"[at]}`;
+    mkdirSync(join(folder, name));
+    writeFileSync(join(folder, name, "game.py"), source.replaceAll("nm33", name));
+    const tags = [["keyboard", "click", "keyboard_click"][at % 3]];
+    writeFileSync(join(folder, name, "metadata.json"), JSON.stringify({ game_id: `${name}-v1`, tags, command: ["python", "game.py"], baseline_actions: [4, 6] }));
+  }
+  const many = await TestServer.start("--games-dir", folder);
+  try {
+    for (const [width, height, columns] of [[1280, 800, 4], [390, 844, 2]]) {
+      for (const colorScheme of ["light", "dark"]) {
+        const context = await browser.newContext({ baseURL: many.url, viewport: { width, height }, colorScheme });
+        const page = await context.newPage();
+        await page.goto("/");
+        const tiles = page.locator(".gallery > li");
+        assert.equal(await tiles.count(), 30);
+        // Pictures are loaded when the visitor scrolls to them.
+        for (const tile of await tiles.all()) await tile.scrollIntoViewIfNeeded();
+        await until(page, () => [...document.querySelectorAll(".gallery img")].every((picture) => picture.complete && picture.naturalWidth > 0));
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than the window");
+        const boxes = await tiles.evaluateAll((all) => all.map((tile) => tile.getBoundingClientRect().toJSON()));
+        assert.equal(boxes.filter((box) => box.top === boxes[0].top).length, columns);
+        for (const [at, box] of boxes.entries()) {
+          assert.equal(Math.round(box.width), Math.round(boxes[0].width), `tile ${at} has another width`);
+          const above = boxes[at - columns];
+          assert.ok(!above || box.top >= above.bottom, `tile ${at} overlaps the one above`);
+        }
+        await context.close();
+      }
+    }
+    const context = await browser.newContext({ baseURL: many.url });
+    const page = await context.newPage();
+    const shown = async (path) => {
+      await page.goto(path);
+      return page.locator(".gallery > li").count();
+    };
+    assert.deepEqual([await shown("/?input=keys"), await shown("/?input=clicks"), await shown("/?input=both")], [10, 10, 10]);
+    await page.goto("/play/gala");
+    await ready(page);
+    await playSteps(page, ["ArrowUp", "ArrowUp", "ArrowUp"]);
+    await until(page, () => document.querySelector("[data-show=level]")?.textContent === "2");
+    assert.equal(await shown("/?progress=started"), 1);
+    assert.equal(await shown("/?input=clicks&progress=started"), 0);
+    assert.equal(await shown("/?progress=new"), 29);
+    await context.close();
+  } finally {
+    await many.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

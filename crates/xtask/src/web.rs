@@ -50,7 +50,13 @@ pub(crate) fn run(context: &Context) -> Result<()> {
     if let Err(why) = browser() {
         return context.skip_suite("web (browser)", &format!("{why:#}"));
     }
+    // The interpreter of hosted games.
+    let engine = match venv::official() {
+        Ok(engine) => engine,
+        Err(why) => return context.skip_suite("web (browser)", &why),
+    };
     let mut tests = node(&["--test", "--test-concurrency=1"], &TESTS)?;
+    tests.env("VIRTUAL_ENV", engine);
     context.set_env(&mut tests);
     succeed(&mut tests)
 }
