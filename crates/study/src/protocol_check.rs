@@ -230,7 +230,7 @@ fn placeholder(text: &str) -> Option<&str> {
     let is_capital = |byte: u8| byte.is_ascii_uppercase() || matches!(byte, b' ' | b',');
     text.match_indices('[').find_map(|(start, _)| {
         let end = start + text[start..].find(']')?;
-        let inner = text[start + 1..end].as_bytes();
+        let inner = &text.as_bytes()[start + 1..end];
         (inner.len() > 1 && inner.iter().copied().all(is_capital)).then(|| &text[start..=end])
     })
 }
