@@ -20,7 +20,7 @@ const NANO: f64 = 1e9;
 ///
 /// # Errors
 ///
-/// Returns [`BoardError::People`] if the study tested nobody on one of the environments.
+/// Returns [`BoardError::People`] if the study has no people for one of the environments.
 pub fn order_by_people(order: &mut TierFile, study: &BaselineFile) -> Result<(), BoardError> {
     for one in &mut order.environments {
         let mut measured = study.environments.iter();
@@ -44,7 +44,7 @@ pub fn order_by_people(order: &mut TierFile, study: &BaselineFile) -> Result<(),
     Ok(())
 }
 
-/// Returns how many people completed the last level; `None` if nobody was tested.
+/// Returns how many people completed the last level; `None` if no people were tested.
 fn completion(environment: &EnvironmentBaselines) -> Option<PeopleCompletion> {
     let last = environment.levels.last().filter(|last| last.people > 0)?;
     Some(PeopleCompletion {

@@ -38,7 +38,7 @@ pub enum BoardError {
     Tasks(String),
     /// A human study cannot order the environments of a board.
     #[error(
-        "the study tested nobody on `{0}`, so people cannot order the environments: leave --baselines out, or create the board without --tiers"
+        "the study has no people for `{0}`, so people cannot order the environments: leave --baselines out, or create the board without --tiers"
     )]
     People(String),
     #[error("the submission is not valid: {field}: {reason}")]

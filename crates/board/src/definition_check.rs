@@ -81,7 +81,7 @@ fn check_order(definition: &BoardDefinition) -> Result<(), Rejection> {
         .iter()
         .any(|one| one.tested == 0 || one.completed > one.tested)
     {
-        return invalid("expected `people` tested, of whom at most all completed the environment");
+        return invalid("in `people`, expected `tested` above 0 and `completed` up to `tested`");
     }
     if !people.is_sorted_by(|one, next| one.is_at_least(*next)) {
         return invalid("the environments are not in the order of the share of `people`");

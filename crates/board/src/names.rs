@@ -133,16 +133,17 @@ pub(crate) fn show_names(state: &BoardState, row: &mut BoardRow) {
     }
 }
 
-/// Returns the hashes of the names of a row: its authors, who submitted it, and who retracted or contested
-/// it.
+/// Returns the hashes of the names of a row: its authors, also in registrations of its system, who submitted
+/// it, and who retracted or contested it.
 pub(crate) fn hashes_of(state: &BoardState, id: &EntryId) -> BTreeSet<String> {
     let Some(entry) = state.entries.get(id) else {
         return BTreeSet::new();
     };
-    let registration = entry.registration.as_ref();
-    let registered = registration.and_then(|id| state.registrations.get(id));
-    let systems = registered.map(|one| &one.system).into_iter();
-    let authors = systems
+    // Other authors cannot use the name of the system, so its registrations are of the same people.
+    let name = fold(&entry.system.name);
+    let registered = state.registrations.values().map(|one| &one.system);
+    let authors = registered
+        .filter(|system| fold(&system.name) == name)
         .chain([&entry.system])
         .flat_map(|system| &system.authors);
     let texts = authors.flat_map(|author| {

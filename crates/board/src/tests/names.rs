@@ -30,6 +30,10 @@ fn released() -> Desk {
     let mut desk = Desk::open(community());
     desk.registered_row("a", "Ada Lovelace", vec![later(run("a", 1, &[20, 50]))]);
     desk.registered_row("e", "Eve", vec![later(run("e", 1, &[30, 60]))]);
+    // Ada has announced more runs, which have no row yet.
+    let mut second = system("A", "Ada Lovelace");
+    second.version = "2".to_owned();
+    desk.register("later", &second, &[1]).unwrap();
     let contest = Command::Contest {
         entry: "a".into(),
         text: "Is this right?".to_owned(),

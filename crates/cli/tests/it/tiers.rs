@@ -207,5 +207,5 @@ fn people_of_a_study_order_the_environments_before_random_play() {
     let more = ["--tiers", "tiers.json", "--dry-run", "--json"];
     rhae(at, &[&run[..], &more].concat()).succeeded();
     // A study of one environment cannot order two.
-    init("other", "lab.json").failed_with("tested nobody on `ny40-v1`");
+    init("other", "lab.json").failed_with("has no people for `ny40-v1`");
 }
