@@ -23,6 +23,8 @@ pub struct StudySimulation {
     pub summary: StudySummary,
     /// The actions that the server acknowledged, without those of people who had their data deleted.
     pub actions: u64,
+    /// The median number of these actions per play, including plays that people left at once.
+    pub median_actions: Option<f64>,
     /// The acknowledged actions that are not in the logs.
     pub lost_actions: u64,
     /// The actions in the logs that were not acknowledged.

@@ -228,7 +228,7 @@ pub fn simulation_text(result: &StudySimulation) -> String {
     let _ = write!(
         text,
         "environments: {}\n\
-         actions: {}, lost {}, doubled {}, wrong responses {}\n\
+         actions: {}, median per play {}, lost {}, doubled {}, wrong responses {}\n\
          incidents: {} double clicks, {} lost connections, {} reloads, {} crashes, {} pauses\n\
          erased people: {}\n\
          environments over their target: {}\n\
@@ -236,6 +236,7 @@ pub fn simulation_text(result: &StudySimulation) -> String {
          {:.0} s\n",
         verdicts.join(", "),
         result.actions,
+        number(result.median_actions),
         result.lost_actions,
         result.doubled_actions,
         result.wrong_responses,
@@ -254,13 +255,16 @@ pub fn simulation_text(result: &StudySimulation) -> String {
     text
 }
 
+/// Returns a number with one decimal.
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |one| format!("{one:.1}"))
+}
+
 fn summaries_table(summaries: &[StudySummary]) -> String {
     let mut text = format!(
         "{:8} {:10} {:>6} {:>8} {:>6} {:>8} {:>7} {:>6}  median minutes: all, solved, unsolved\n",
         "rule", "exclusions", "people", "sittings", "starts", "attempts", "solved", "hours"
     );
-    let number =
-        |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |one| format!("{one:.1}"));
     for one in summaries {
         let exclusions = if one.exclusions { "applied" } else { "ignored" };
         let solved = one

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use rhae_protocol::StudySimulation;
+use rhae_stats::median;
 use rhae_study::Preset;
 
 use crate::SimulationError;
@@ -193,6 +194,14 @@ fn with_turn(turns: &BTreeSet<(Turn, usize)>, turn: Turn) -> Vec<usize> {
     turns.map(|&(_, index)| index).collect()
 }
 
+/// Returns the median number of acknowledged actions per play.
+fn median_actions(players: &[Player]) -> Option<f64> {
+    let players = players.iter().filter(|player| !player.erased);
+    let attempts = players.flat_map(|player| &player.attempts);
+    let counts: Vec<u64> = attempts.map(|one| one.actions.len() as u64).collect();
+    median(&counts)
+}
+
 /// Closes the study and collects its results.
 fn report(
     options: &SimulationOptions,
@@ -227,6 +236,7 @@ fn report(
         pool: options.environments,
         summary,
         actions: audit.actions,
+        median_actions: median_actions(players),
         lost_actions: audit.lost,
         doubled_actions: audit.doubled,
         wrong_responses: incidents.wrong_responses,
