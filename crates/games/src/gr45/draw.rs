@@ -467,6 +467,14 @@ pub(super) fn mark(level: &Level, board: &Board, mark: Mark, frame: &mut Frame) 
             for (_, area) in areas(level, board).filter(|(target, _)| *target == refusing) {
                 frame.outline(area.at.0, area.at.1, area.width, area.height, ALERT);
             }
+            // A click on the fruit shows where it can move.
+            if refusing == Target::Bowl(board.fruit) {
+                let rooms = 0..level.house.room_count() as Room;
+                for room in rooms.filter(|&room| level.house.is_joined(board.fruit, room)) {
+                    let (x, y) = in_room(level, room, BOWL_AT);
+                    frame.outline(x, y, BOWL, BOWL, LIT);
+                }
+            }
         }
         Mark::Eater => {
             let (x, y) = in_room(level, board.fruit, BOWL_AT);

@@ -4,7 +4,8 @@
 use std::convert::Infallible;
 
 use rhae_engine::{
-    Action, ActionKind, ActionSet, Game, LevelIndex, NoFrames, Outcome, StateKey, StateOf, key_of,
+    Action, ActionKind, ActionSet, Frame, FrameBuffer, Game, LevelIndex, NoFrames, Outcome,
+    StateKey, StateOf, key_of,
 };
 use rhae_explore::{Explorable, shortest_win};
 
@@ -184,6 +185,20 @@ fn eaten_fruit_stops_the_level_until_undo() {
         Gr45::step(&level, &mut state, click, &mut NoFrames);
     }
     assert_eq!(state, eaten);
+}
+
+#[test]
+fn click_on_the_fruit_shows_where_it_can_move() {
+    let level = level(1);
+    let mut state = Gr45::start(&level);
+    let start = state.clone();
+    let mut frames = FrameBuffer::default();
+    let fruit = Action::click(12, 32).unwrap();
+    Gr45::step(&level, &mut state, fruit, &mut frames);
+    assert_eq!(state, start);
+    // The corners of the two bowls: red for the refusal, white for the other end of the tube.
+    let blink = |frame: &Frame| (frame.get(9, 29), frame.get(49, 29));
+    assert!(frames.frames().iter().any(|frame| blink(frame) == (8, 0)));
 }
 
 /// A level in which all creatures know where the fruit is, if `all_knowing` is set.
