@@ -54,6 +54,8 @@ fn study_of_40_people_loses_and_doubles_nothing() {
     assert!((0.35..=0.65).contains(&summary.solved_share.unwrap()));
     let median = summary.median_minutes.all.unwrap();
     assert!((5.5..=9.5).contains(&median), "{median}");
+    let actions = result.median_actions.unwrap();
+    assert!(actions >= 150.0, "{actions}");
 }
 
 #[test]
