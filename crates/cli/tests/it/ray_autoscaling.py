@@ -18,7 +18,13 @@ HOST = "127.0.0.1"
 CONFIG = {
     "cluster_name": "rhae",
     "max_workers": 4,
-    "provider": {"type": "fake_multinode", "disable_node_updaters": True, "disable_launch_config_check": True},
+    "provider": {
+        "type": "fake_multinode",
+        # All nodes have the same address.
+        "use_node_id_as_ip": True,
+        "disable_node_updaters": True,
+        "disable_launch_config_check": True,
+    },
     "available_node_types": {
         "ray.head.default": {"resources": {"CPU": 0}, "node_config": {}, "max_workers": 0},
         "worker": {
