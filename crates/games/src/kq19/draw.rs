@@ -25,7 +25,8 @@ const BAR: u8 = 11;
 const BAR_TRACK: u8 = 5;
 
 const BAR_TOP: usize = 61;
-const BAR_LENGTH: usize = CELL * SIDE;
+/// The bar has one column for each action, and fits below the room.
+const MAX_BUDGET: usize = CELL * SIDE;
 
 /// The appearance of the heap.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -102,7 +103,7 @@ pub(super) fn background(
     walls: CellSet,
     glue: CellSet,
     targets: [CellSet; 2],
-    has_bar: bool,
+    budget: Option<u8>,
 ) -> Frame {
     let mut frame = Frame::filled(FRAME);
     let is_floor = |x: usize, y: usize| walls & cell(x, y) == 0;
@@ -130,8 +131,9 @@ pub(super) fn background(
             frame.stamp(left, top, &OUTLINES[kind].cells[around(set, x, y)]);
         }
     }
-    if has_bar {
-        frame.rect(ORIGIN, BAR_TOP, BAR_LENGTH, 2, BAR_TRACK);
+    if let Some(budget) = budget {
+        debug_assert!(usize::from(budget) <= MAX_BUDGET);
+        frame.rect(ORIGIN, BAR_TOP, usize::from(budget), 2, BAR_TRACK);
     }
     frame
 }
@@ -227,9 +229,8 @@ pub(super) fn motion(
 #[inline]
 fn ground(room: &Room, state: &StateOf<Kq19>, frame: &mut Frame) {
     frame.copy_from(&room.background);
-    if let Some(budget) = room.budget {
-        let length = (usize::from(state.spent) * BAR_LENGTH).div_ceil(usize::from(budget));
-        frame.rect(ORIGIN, BAR_TOP, length, 2, BAR);
+    if room.budget.is_some() {
+        frame.rect(ORIGIN, BAR_TOP, usize::from(state.spent), 2, BAR);
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn room(index: LevelIndex) -> Room {
         counts: grains.map(u128::count_ones),
         targets,
         budget: spec.budget,
-        background: draw::background(walls, glue, targets, spec.budget.is_some()),
+        background: draw::background(walls, glue, targets, spec.budget),
     }
 }
 
