@@ -177,7 +177,7 @@ finally:
 """
 
 
-# In a process of its own, because other tests start Ray, whose threads make children of fork crash.
+# In a separate process: other tests start Ray, whose threads make children of fork crash.
 @pytest.mark.parametrize("context", ["fork", "spawn"])
 def test_environments_work_in_worker_processes(context: str) -> None:
     arguments = [sys.executable, "-P", "-c", WORKERS, context]

@@ -33,7 +33,7 @@ pub struct TierEnvironment {
 pub struct PeopleCompletion {
     /// The people who completed all levels.
     pub completed: u64,
-    /// The people tested, without those who were interrupted.
+    /// The people tested, without interrupted attempts.
     pub tested: u64,
 }
 

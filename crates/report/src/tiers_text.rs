@@ -29,7 +29,7 @@ pub fn tiers_text(file: &TierFile) -> String {
     );
     if has_people {
         text.push_str(
-            "\npeople: those who completed the environment in a study, which orders the tiers",
+            "\npeople: how many completed the environment in a study, which orders the tiers",
         );
     }
     text

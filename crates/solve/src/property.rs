@@ -141,7 +141,10 @@ fn alone(property: Property, object: &Image, (w, h): (usize, usize)) -> i32 {
             .unwrap_or(0),
         Property::Solid => usize::from(object.count() == object.cells.len()),
         Property::Border => {
-            let far = object.x as usize + object.w >= w || object.y as usize + object.h >= h;
+            // An object may begin before the grid.
+            let right = i32::from(object.x) + object.w as i32;
+            let bottom = i32::from(object.y) + object.h as i32;
+            let far = right >= w as i32 || bottom >= h as i32;
             usize::from(object.x <= 0 || object.y <= 0 || far)
         }
         Property::SameShape | Property::SameForm | Property::SameColors | Property::SameContent => {

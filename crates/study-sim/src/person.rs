@@ -121,7 +121,7 @@ impl Person {
             learning: LEARNING * chance.between(0.5, 1.5),
             fatigue: FATIGUE * chance.between(0.5, 1.5),
             tempo: chance.normal(),
-            action_ms: 2250.0 * (0.25 * chance.normal()).exp(),
+            action_ms: 2150.0 * (0.25 * chance.normal()).exp(),
             low_effort: chance.happens(LOW_EFFORT),
             fate,
             double_clicks: chance.between(0.0, 0.006),

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use crate::SimulationError;
 use crate::simulated_server::{FAILED, LISTENING, SETTLED, SimulatedServer};
 
-/// A server in a process of its own.
+/// A server in a separate process.
 pub(crate) struct ServerProcess {
     child: Child,
     input: Option<ChildStdin>,

@@ -97,7 +97,7 @@ async fn run_with_all_tiers_covers_the_set() {
 async fn run_that_stopped_by_chances_of_its_own_has_no_rank_yet() {
     let (desk, order) = ordered().await;
     let mut definition = desk.definition.clone();
-    // On the second board, random play never completes a level, so any progress leads on.
+    // On the second board, random play never completes a level, so any progress is promoted.
     for environment in &mut definition.set.environments {
         environment.luck_nano = Some(0);
     }

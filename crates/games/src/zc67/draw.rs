@@ -28,7 +28,7 @@ const PANEL_TOP: usize = 51;
 /// The width and height of a seat, and the distance from one seat to the next.
 const SEAT: usize = 8;
 const SEAT_PITCH: usize = 11;
-/// The left edge and the width of the rack in which the blindfold lies while nobody wears it.
+/// The left edge and the width of the rack in which the blindfold lies while no passenger wears it.
 const RACK_LEFT: usize = 57;
 const RACK: usize = 5;
 
