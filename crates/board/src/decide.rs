@@ -100,20 +100,22 @@ pub(crate) fn decide(state: &BoardState, now_ms: u64, actor: &str, command: &Com
         Command::Answer { entry, text } => answer(state, entry, &text),
         Command::Release => Ok(vec![release(state, now_ms)]),
         Command::Rescore { note, rows } => correction::rescore(state, now_ms, &note, rows),
-        Command::Erase { entry } => {
-            find(state, &entry)?;
-            let mut hashes = hashes_of(state, &entry).into_iter();
-            if !hashes.any(|hash| state.names.contains_key(&hash)) {
-                return Err(Rejection::NoNames);
-            }
-            Ok(vec![BoardEvent::Erased { entry }])
-        }
+        Command::Erase { entry } => erase(state, entry),
         Command::Close { reason } => {
             let reason = note(&reason, "the reason why the board is closed")?;
             Ok(vec![BoardEvent::Closed { reason }])
         }
         Command::CatchUp => Ok(Vec::new()),
     }
+}
+
+fn erase(state: &BoardState, entry: EntryId) -> Events {
+    find(state, &entry)?;
+    let mut hashes = hashes_of(state, &entry).into_iter();
+    if !hashes.any(|hash| state.names.contains_key(&hash)) {
+        return Err(Rejection::NoNames);
+    }
+    Ok(vec![BoardEvent::Erased { entry }])
 }
 
 fn contest(state: &BoardState, entry: EntryId, text: &str) -> Events {
