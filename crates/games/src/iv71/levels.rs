@@ -54,7 +54,7 @@ const LEVELS: [LevelSpec; 8] = [
             .b.~.~.
             .###..B
             ....#..
-            .##....
+            .##..~.
         ",
     },
     // A creature that is left in motion reaches its nest while the player steers the other one.
@@ -62,7 +62,7 @@ const LEVELS: [LevelSpec; 8] = [
         habits: &[(Left, Right), (Right, Left)],
         tame: 2,
         map: "
-            ~..#...
+            ~..#~..
             ..#....
             ....~A.
             ~b.#.~#

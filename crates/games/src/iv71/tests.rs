@@ -235,7 +235,7 @@ fn levels_need_the_rules_that_they_teach() {
 /// collisions and more actions.
 #[test]
 fn selecting_saves_actions() {
-    for (number, with_one) in [(2, 13), (3, 42), (4, 15), (7, 51)] {
+    for (number, with_one) in [(2, Some(13)), (3, None), (4, Some(15)), (7, Some(51))] {
         let level = levels::level(LevelIndex(number - 1));
         let search = shortest_win(
             &Without {
@@ -244,7 +244,8 @@ fn selecting_saves_actions() {
             },
             3_000_000,
         );
+        assert!(search.complete || search.win.is_some());
         let length = search.win.map(|win| win.len());
-        assert_eq!(length, Some(with_one), "level {number}");
+        assert_eq!(length, with_one, "level {number}");
     }
 }
