@@ -101,6 +101,9 @@ fn draw(view: &BoardView) -> Plot {
     plot
 }
 
+/// The models and the authors of rows that a line connects.
+type Family<'a> = (Vec<&'a str>, Vec<&'a str>);
+
 /// Draws a line for each family of models, from its cheapest row to its dearest one, and writes the names
 /// of the models next to the end. Rows without a place on the cost axis are not connected.
 fn families(
@@ -109,7 +112,7 @@ fn families(
     positions: &[f64],
     y: impl Fn(f64) -> f64,
 ) {
-    let mut families: BTreeMap<(Vec<&str>, Vec<&str>), Vec<(f64, f64, f64)>> = BTreeMap::new();
+    let mut families: BTreeMap<Family<'_>, Vec<(f64, f64, f64)>> = BTreeMap::new();
     for ((row, score), &x) in ranked.iter().zip(positions) {
         let cost = row.cost.usd.filter(|&cost| cost > 0.0);
         if let (Some(family), Some(cost)) = (family(row), cost) {
@@ -135,7 +138,7 @@ fn families(
 }
 
 /// Returns the models and the authors of a row with a model.
-fn family(row: &BoardRow) -> Option<(Vec<&str>, Vec<&str>)> {
+fn family(row: &BoardRow) -> Option<Family<'_>> {
     let mut models: Vec<&str> = row.models.iter().map(String::as_str).collect();
     let mut authors: Vec<&str> = row.authors.iter().map(|one| one.name.as_str()).collect();
     models.sort_unstable();

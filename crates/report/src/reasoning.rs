@@ -209,9 +209,9 @@ mod tests {
     #[test]
     fn usage_that_was_sent_to_a_server_is_not_text() {
         let usage = json!({"calls": 1, "cost_usd": 0.5});
-        let text = reasoning_text(&json!({"output": "up", "spent": usage.clone()}));
+        let text = reasoning_text(&json!({"output": "up", "spent": usage}));
         assert_eq!(text, "{\n  \"output\": \"up\"\n}");
-        assert_eq!(reasoning_text(&json!({"spent": usage.clone()})), "");
+        assert_eq!(reasoning_text(&json!({"spent": usage})), "");
         let sent = json!({"spent": usage, "shortened": "texts are shortened", "requests": []});
         assert_eq!(reasoning_text(&sent), "SHORTENED\ntexts are shortened");
         assert_eq!(reasoning_text(&json!({"spent": 3})), "{\n  \"spent\": 3\n}");
