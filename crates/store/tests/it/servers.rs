@@ -51,7 +51,7 @@ async fn unsuitable_databases_are_rejected_and_passwords_stay_hidden() {
         refused,
         StoreError::NewerSchema {
             found: 99,
-            known: 8
+            known: 9
         }
     );
     sql(

@@ -83,6 +83,8 @@ fn documents() {
         "It walks.",
     ];
     bench.document("board retract", "", &retract);
+    let erase = ["main", "--entry", "planner"];
+    bench.document("board erase", "", &erase);
     bench
         .run(&["board", "init", "keys", "--games", "kq19,ny40"])
         .succeeded();
