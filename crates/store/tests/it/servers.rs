@@ -56,7 +56,7 @@ async fn unsuitable_databases_are_rejected_and_passwords_stay_hidden() {
     );
     sql(
         &server,
-        "UPDATE rhae.version SET version = 8; DELETE FROM public.cards",
+        "UPDATE rhae.version SET version = 9; DELETE FROM public.cards",
     )
     .await;
     PostgresStore::open(&address).await.unwrap().close().await;
