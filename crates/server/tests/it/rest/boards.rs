@@ -249,6 +249,21 @@ fn public_board() {
     assert_eq!(author.get(&format!("{page}/other")).status, 404);
 }
 
+/// Erases the names of a row, and checks that neither the row nor the log contains them any more.
+fn erase_names(exchanges: &Exchanges, author: &Client, other: &Client, organiser: &Client) {
+    let commands = "/api/boards/main/commands";
+    let erase = json!({"command": "erase", "entry": "walker"});
+    exchanges.post("board_erase_other", other, commands, &erase);
+    exchanges.post("board_erase", author, commands, &erase);
+    exchanges.post("board_erase_again", organiser, commands, &erase);
+    let row = author.get("/api/boards/main/entries/walker").success();
+    let authors = json!([{"name": "(erased)", "link": ""}]);
+    assert_eq!(row["row"]["authors"], authors);
+    let log = author.get("/api/boards/main/log").success();
+    let log = log.to_string();
+    assert!(!log.contains("Ada") && !log.contains("/ada"), "{log}");
+}
+
 #[test]
 fn board_changes_and_their_refusals() {
     let folder = tempfile::tempdir().unwrap();
@@ -293,16 +308,7 @@ fn board_changes_and_their_refusals() {
     let answer = json!({"command": "answer", "entry": "walker", "text": "They follow."});
     exchanges.post("board_answer_author", &author, commands, &answer);
     exchanges.post("board_answer", &organiser, commands, &answer);
-    let erase = json!({"command": "erase", "entry": "walker"});
-    exchanges.post("board_erase_other", &other, commands, &erase);
-    exchanges.post("board_erase", &author, commands, &erase);
-    exchanges.post("board_erase_again", &organiser, commands, &erase);
-    let row = author.get("/api/boards/main/entries/walker").success();
-    let authors = json!([{"name": "(erased)", "link": ""}]);
-    assert_eq!(row["row"]["authors"], authors);
-    let log = author.get("/api/boards/main/log").success();
-    let log = log.to_string();
-    assert!(!log.contains("Ada") && !log.contains("/ada"), "{log}");
+    erase_names(&exchanges, &author, &other, &organiser);
     let cards = ["00000000-0000-0000-0000-000000000000"];
     let witness = json!({"command": "witness", "entry": "walker", "cards": cards});
     exchanges.post("board_witness_unknown_card", &organiser, commands, &witness);
