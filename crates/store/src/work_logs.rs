@@ -29,13 +29,13 @@ pub struct WorkAppend {
 ///
 /// # Errors
 ///
-/// Every method can fail with one of the database errors of [`StoreError`](crate::StoreError).
+/// Every method can fail with one of the database errors of [`StoreError`].
 pub trait WorkStore: Send + Sync {
     /// Appends events to the log of a job, in one transaction.
     ///
     /// # Errors
     ///
-    /// [`StoreError::WorkConflict`](crate::StoreError::WorkConflict) if the log does not have
+    /// [`StoreError::WorkConflict`] if the log does not have
     /// `last_seq` events, for example because another coordinator appended first.
     fn append_work(&self, append: WorkAppend) -> Pending<'_, ()>;
 
