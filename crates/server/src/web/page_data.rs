@@ -211,16 +211,8 @@ pub(super) async fn work_of(
 ) -> Result<Json<Vec<Value>>, ApiError> {
     // The whole log is read, as for a download.
     let _subscription = listeners.subscribe(facts.play.id, holder, address)?;
-    let mut work: Vec<Option<ModelWork>> = Vec::new();
-    loop {
-        let next = u32::try_from(work.len()).unwrap_or(u32::MAX);
-        let max = ENTRIES_PER_READ.min(facts.entries.saturating_sub(next));
-        let part = plays.store().log_from(facts.play.key, next, max).await?;
-        if part.is_empty() {
-            return Ok(Json(work_rows(work)));
-        }
-        work.extend(part.iter().map(|log| ModelWork::of(&log.entry.details)));
-    }
+    let work = of_each_entry(plays, facts, |log| ModelWork::of(&log.entry.details)).await?;
+    Ok(Json(work_rows(work)))
 }
 
 /// Returns the time of each log entry, in milliseconds since the first one.
@@ -244,17 +236,27 @@ pub(super) async fn times_of(
 ) -> Result<Json<Vec<u64>>, ApiError> {
     // The whole log is read, as for a download.
     let _subscription = listeners.subscribe(facts.play.id, holder, address)?;
-    let mut times: Vec<u64> = Vec::new();
+    let times = of_each_entry(plays, facts, |log| log.at_ms).await?;
+    let first = times.first().copied().unwrap_or(0);
+    let since = times.iter().map(|time| time.saturating_sub(first));
+    Ok(Json(since.collect()))
+}
+
+/// Reads the whole log of a play in parts, and returns what `convert` makes of each entry.
+async fn of_each_entry<T>(
+    plays: &Plays,
+    facts: &PlayFacts,
+    convert: impl Fn(&LogEntry) -> T,
+) -> Result<Vec<T>, ApiError> {
+    let mut converted = Vec::new();
     loop {
-        let next = u32::try_from(times.len()).unwrap_or(u32::MAX);
+        let next = u32::try_from(converted.len()).unwrap_or(u32::MAX);
         let max = ENTRIES_PER_READ.min(facts.entries.saturating_sub(next));
         let part = plays.store().log_from(facts.play.key, next, max).await?;
         if part.is_empty() {
-            let first = times.first().copied().unwrap_or(0);
-            let since = times.iter().map(|time| time.saturating_sub(first));
-            return Ok(Json(since.collect()));
+            return Ok(converted);
         }
-        times.extend(part.iter().map(|entry| entry.at_ms));
+        converted.extend(part.iter().map(&convert));
     }
 }
 
